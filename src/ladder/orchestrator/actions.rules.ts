@@ -19,7 +19,7 @@ import {
   turnRunId,
   withdrawn,
 } from './session.context.ts'
-import { type Cancel, endedOf, errorOf, outputOf, requestIn, thrownIn, valueOf } from './session.events.rules.ts'
+import { type Cancel, endedOf, errorOf, outputOf, requestIn, thrownIn, madeOf } from './session.events.rules.ts'
 
 type Word = { type: string } & Record<string, unknown>
 type Scope = { context: SessionRun; event: EventObject }
@@ -80,7 +80,7 @@ export const sessionActions = (name: string, now: () => number): Record<string, 
     withdraw: taking((context, event) => withdrawn(context, (event as Cancel).request ?? '', cancelled(context, event), now())),
     begin: taking((context) => begun(context, now())),
     tellStarting: tellOfTurn('turn.starting'),
-    plan: taking((context, event) => planned(context, valueOf<Plan>(event))),
+    plan: taking((context, event) => planned(context, madeOf<Plan>(event))),
     tellLoaded: enqueueActions(({ context, enqueue }) => {
       const run = context as SessionRun
       if (run.turn?.request.wants !== 'turn') return
@@ -107,8 +107,8 @@ export const sessionActions = (name: string, now: () => number): Record<string, 
         ? { ...drift(run), message: `the turn that was under way in '${run.sessionId}' was begun by another definition: ${message}` }
         : broken('a turn', thrownIn(event))
     }),
-    persist: taking((context, event) => turned(context, { persisted: valueOf<Persisted>(event) })),
-    tellPersisted: tell('checkpoint.persisted', (_, event) => ({ lastRoute: valueOf<Persisted>(event).route })),
+    persist: taking((context, event) => turned(context, { persisted: madeOf<Persisted>(event) })),
+    tellPersisted: tell('checkpoint.persisted', (_, event) => ({ lastRoute: madeOf<Persisted>(event).route })),
     noteAsked: taking((context) => turned(context, { isAsked: true })),
     noteLocked: failing(({ turn, sessionId }) =>
       turn?.request.wants === 'compaction'
@@ -121,7 +121,7 @@ export const sessionActions = (name: string, now: () => number): Record<string, 
       const range = rangeIn(context)
       return range ? turned(context, { compaction: compactionOf(typeof data === 'string' ? data : JSON.stringify(data), range) }) : {}
     }),
-    takeCompaction: taking((context, event) => turned(context, { compaction: valueOf<Compaction>(event) })),
+    takeCompaction: taking((context, event) => turned(context, { compaction: madeOf<Compaction>(event) })),
     tellSuggested: tellOfTurn('compaction.suggested', ({ turn }) => ({ compaction: turn?.compaction })),
     apply: taking((context) => turned(context, { isApplied: true })),
     tellApplied: tellOfTurn('compaction.applied', ({ turn }) => ({

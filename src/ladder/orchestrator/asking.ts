@@ -9,7 +9,12 @@ type Kinds = { name: string; turnKind: string }
 type Asked = { sessionId: string; signal: AbortSignal | undefined; hear: (told: LadderEvent) => void }
 
 /** @param request as it is sent; the id of one that was sent is attached to @throws LadderError where the answer is gone; the reason of the signal where it was withdrawn */
-export const answerOf = async (runtime: Runtime, kinds: Kinds, request: SessionRequest | string, { sessionId, signal, hear }: Asked): Promise<Answer> => {
+export const answerOf = async (
+  runtime: Runtime,
+  kinds: Kinds,
+  request: SessionRequest | string,
+  { sessionId, signal, hear }: Asked,
+): Promise<Answer> => {
   const { name, turnKind } = kinds
   const id = typeof request === 'string' ? request : request.id
   signal?.throwIfAborted()

@@ -80,7 +80,13 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
     const turn = fromTask<RunEnd, RunInput>(async ({ input: run, self, signal }) => {
       const wanted = new AbortController()
       // Also where this host gives its actor away: then the turn goes on.
-      const leave = (): void => void effect(self).confirm().then(() => wanted.abort(signal.reason), () => undefined)
+      const leave = (): void =>
+        void effect(self)
+          .confirm()
+          .then(
+            () => wanted.abort(signal.reason),
+            () => undefined,
+          )
       signal.addEventListener('abort', leave, { once: true })
       effect(self).waits(true)
       try {
@@ -142,7 +148,16 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
   protected refused(runId: string, error: LadderError, inside?: RunInput['inside']): Report {
     const at = { runId, input: undefined, startedAt: 0, endedAt: 0, ...(inside && { inside }) }
     const { name } = this
-    return { ...placeOf(at), type: 'orchestrator', name, status: statusOf(error.toJSON()), error: error.toJSON(), attempts: 1, usage: noUsage, children: [] }
+    return {
+      ...placeOf(at),
+      type: 'orchestrator',
+      name,
+      status: statusOf(error.toJSON()),
+      error: error.toJSON(),
+      attempts: 1,
+      usage: noUsage,
+      children: [],
+    }
   }
 
   protected drifted(runId: string, cause: Error): LadderError {

@@ -4,7 +4,7 @@ import type { RunEnd } from '../run.rules.ts'
 import { sessionActions } from './actions.rules.ts'
 import { chartOf } from './session.chart.rules.ts'
 import { hasDrifted, isForeign, isKnown, opened, type Persisted, type SessionRun } from './session.context.ts'
-import { type Cancel, endedOf, errorOf, outputOf, requestIn, valueOf } from './session.events.rules.ts'
+import { type Cancel, endedOf, errorOf, outputOf, requestIn, madeOf } from './session.events.rules.ts'
 
 type SessionParts = { actors: Readonly<Record<string, AnyActorLogic>>; now: () => number }
 type Word = { type: string } & Record<string, unknown>
@@ -41,13 +41,13 @@ export const sessionMachine = (name: string, { actors, now }: SessionParts): Any
       recalls: ({ context }) => context.turn?.plan?.recalls === true,
       'is of another request': ({ context, event }) => isForeign(context, outputOf<RunEnd>(event)),
       'turn has failed': ({ event }) => outputOf<RunEnd>(event).error !== undefined,
-      'has something to compact': ({ event }) => valueOf<Persisted>(event).range !== undefined,
-      'is locked by others': ({ event }) => valueOf<boolean>(event) === false,
+      'has something to compact': ({ event }) => madeOf<Persisted>(event).range !== undefined,
+      'is locked by others': ({ event }) => madeOf<boolean>(event) === false,
       'asks an agent': ({ context }) => context.turn?.plan?.asksSummarizer === true,
       'summary has failed': ({ event }) => outputOf<RunEnd>(event).error !== undefined,
       'is a command': ({ context }) => context.turn?.request.wants === 'compaction',
       'is a failed command': ({ context }) => context.turn?.request.wants === 'compaction' && context.turn.error !== undefined,
-      'was applied': ({ event }) => valueOf<boolean>(event),
+      'was applied': ({ event }) => madeOf<boolean>(event),
       'is over': ({ context }) => context.turn?.request.wants === 'compaction' || context.turn?.persisted?.isOver === true,
       'was cancelled': ({ context }) => context.turn?.error?.category === 'cancelled',
     },

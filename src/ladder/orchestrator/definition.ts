@@ -97,10 +97,14 @@ export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchest
     throw wrong(`checkpointStore of '${name}' is no store`, 'give memoryStore(), sqliteStore(…) or one of your own')
   if (memory !== undefined && typeof memory?.recall !== 'function' && typeof memory?.remember !== 'function')
     throw wrong(`memory of '${name}' neither recalls nor remembers`, 'give one that does')
-  if (endsWhen !== undefined && typeof endsWhen !== 'function') throw wrong(`endsWhen of '${name}' is no function`, 'write endsWhen: ({ state }) => …')
+  if (endsWhen !== undefined && typeof endsWhen !== 'function')
+    throw wrong(`endsWhen of '${name}' is no function`, 'write endsWhen: ({ state }) => …')
   for (const [command, handler] of Object.entries(commands))
     if (command === 'compact' || typeof handler !== 'function')
-      throw wrong(`the command '${command}' of '${name}' ${command === 'compact' ? 'is there already' : 'is no function'}`, 'write name: (payload) => …')
+      throw wrong(
+        `the command '${command}' of '${name}' ${command === 'compact' ? 'is there already' : 'is no function'}`,
+        'write name: (payload) => …',
+      )
   const policy = typeof summarize === 'function' ? {} : summarize
   checkPolicy(name, summarize, policy)
   const { summarizer, lock: { maxWait = 30_000 } = {} } = policy

@@ -7,7 +7,16 @@ import type { Decision } from '../supervisor/supervisor.context.ts'
 
 type Hear = (told: LadderEvent) => void
 /** @property id of the request @property placed the run of its turn, where that was begun before */
-type Followed = { runtime: Runtime; session: Address; turnKind: string; id: string; placed?: string; turnIndex?: number; hear: Hear; signal: AbortSignal }
+type Followed = {
+  runtime: Runtime
+  session: Address
+  turnKind: string
+  id: string
+  placed?: string
+  turnIndex?: number
+  hear: Hear
+  signal: AbortSignal
+}
 
 /** Listens from the moment of this call on. */
 export const followTurn = async ({ runtime, session, turnKind, id, placed, turnIndex, hear, signal }: Followed): Promise<void> => {

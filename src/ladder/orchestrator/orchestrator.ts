@@ -12,8 +12,8 @@ import { type Handlers, Streamed, tellTo } from '../streamed.ts'
 import { checkedIntents, type DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
 import { answerOf, sessionOf } from './asking.ts'
-import { sessionMachine } from './compile.rules.ts'
 import type { Compaction } from './compaction.rules.ts'
+import { sessionMachine } from './compile.rules.ts'
 import { type AnyOrchestrator, type CheckedOrchestrator, type Commands, checkedOrchestrator, type OrchestratorDefinition } from './definition.ts'
 import type { CompactOptions, ResumeOptions, TurnOptions, TurnResult } from './options.ts'
 import { recordOf, refusedAnswer, reportOf } from './report.rules.ts'
@@ -228,7 +228,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   async #resultOf(sessionId: string, answer: Answer): Promise<TurnResult<Data>> {
     const runtime = this.#bound()
-    const { name, turnKind, summaryKind, keepRows: keep } = this.#checked
+    const { name, summaryKind, keepRows: keep } = this.#checked
     const { error, compaction, turnIndex = 0 } = answer
     const ended = answer.turnRunId === undefined ? undefined : await this.#turns.read(runtime, answer.turnRunId)
     const current = ended && recordOf(turnIndex, ended.input, ended.report)

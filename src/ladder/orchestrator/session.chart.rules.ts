@@ -36,11 +36,7 @@ const running = {
       on: stoppable,
     },
     checking: {
-      always: [
-        { guard: 'has drifted', ...failed('refuse') },
-        { guard: 'is locked', target: 'waiting-for-compaction' },
-        { target: 'prepared' },
-      ],
+      always: [{ guard: 'has drifted', ...failed('refuse') }, { guard: 'is locked', target: 'waiting-for-compaction' }, { target: 'prepared' }],
     },
     'waiting-for-compaction': {
       entry: ['wait', 'tellWaiting'],
@@ -48,14 +44,7 @@ const running = {
       on: stoppable,
       states: {
         pausing: { after: { 'a moment': 'looking' } },
-        looking: code(
-          lookActor,
-          [
-            { guard: 'is locked still', target: 'pausing' },
-            { target: '#prepared' },
-          ],
-          { target: '#prepared' },
-        ),
+        looking: code(lookActor, [{ guard: 'is locked still', target: 'pausing' }, { target: '#prepared' }], { target: '#prepared' }),
       },
     },
     prepared: {
@@ -104,7 +93,11 @@ const compacting = {
   initial: 'locking',
   on: { cancel: { guard: 'is under way', target: '.releasing', actions: ['skipCompaction', 'tellSkipped'] } },
   states: {
-    locking: code(lockActor, [{ guard: 'has failed', ...skipped }, { guard: 'is locked by others', target: '#settled', actions: ['noteLocked'] }, { target: 'working' }], skipped),
+    locking: code(
+      lockActor,
+      [{ guard: 'has failed', ...skipped }, { guard: 'is locked by others', target: '#settled', actions: ['noteLocked'] }, { target: 'working' }],
+      skipped,
+    ),
     working: {
       initial: 'choosing',
       states: {

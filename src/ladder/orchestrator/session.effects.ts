@@ -27,7 +27,10 @@ const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Pro
   const store = scope.store()
   const row = await store.load(name, sessionId)
   const { lock, summarizedThrough } = row ? await store.record(name, sessionId) : { lock: null, summarizedThrough: null }
-  const range = turn?.request.wants === 'compaction' ? rangeOf(turn.request.foldable?.length ?? 0, typeof summarize === 'function' ? null : summarizedThrough) : undefined
+  const range =
+    turn?.request.wants === 'compaction'
+      ? rangeOf(turn.request.foldable?.length ?? 0, typeof summarize === 'function' ? null : summarizedThrough)
+      : undefined
   return {
     found: row !== undefined,
     turnIndex: row ? row.turn_index + 1 : 0,

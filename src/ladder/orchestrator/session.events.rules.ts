@@ -9,7 +9,7 @@ export type Cancel = EventObject & { request?: string; reason?: string }
 export const thrownIn = (event: EventObject): unknown => (event as Done).error
 export const outputOf = <Value>(event: EventObject): Value => (event as Done).output as Value
 export const endedOf = <Value>(event: EventObject): Ended<Value> => outputOf<Ended<Value>>(event)
-export const valueOf = <Value>(event: EventObject): Value => (endedOf<Value>(event) as { value: Value }).value
+export const madeOf = <Value>(event: EventObject): Value => (endedOf<Value>(event) as { value: Value }).value
 export const requestIn = (event: EventObject): SessionRequest => (event as unknown as { request: SessionRequest }).request
 export const errorOf = (event: EventObject): LadderErrorBody | undefined => {
   const ended = endedOf<unknown>(event) as Ended<unknown> | undefined

@@ -22,7 +22,9 @@ export const signatureOf = (definition: AnyOrchestrator, intents: readonly Check
   return fnv1a(
     JSON.stringify([
       name,
-      intents.map((intent) => [intent.name, intent.description ?? '', ...unitOf(intent.agent)]).toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1)),
+      intents
+        .map((intent) => [intent.name, intent.description ?? '', ...unitOf(intent.agent)])
+        .toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1)),
       router?.name ?? '',
       route !== undefined,
       evaluate !== undefined,

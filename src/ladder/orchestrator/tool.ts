@@ -34,7 +34,10 @@ export const orchestratorTool = (orchestrator: Orchestrator, options: SessionToo
   if (!(inputSchema instanceof z.ZodObject))
     throw wrong(`'${orchestrator.name}' as a tool has no inputSchema`, 'give z.object({ … }): it is what the model is told')
   if (!isBound(sessionScope))
-    throw wrong(`'${orchestrator.name}' as a tool joins no session`, "give sessionScope: { shared: 'its id' }, { shared: (context) => … }, or 'fresh'")
+    throw wrong(
+      `'${orchestrator.name}' as a tool joins no session`,
+      "give sessionScope: { shared: 'its id' }, { shared: (context) => … }, or 'fresh'",
+    )
   const isUnsafe = typeof sessionScope === 'object' && 'unsafeAllowModelSessionId' in sessionScope
   const call = new OrchestratorCall(orchestrator, { name, inputSchema, sessionScope })
   const made = tool({

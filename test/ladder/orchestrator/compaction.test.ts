@@ -1,22 +1,39 @@
 /** Histories that are summarised, after a turn or because somebody wants it. */
 import { expect, test } from 'vitest'
 import type { ModelRequest } from '../../../src/index.ts'
-import { type CheckpointStore, type Compaction, type HistoryMessage, type LadderEvent, memoryStore, orchestrator, type Summarize } from '../../../src/ladder/index.ts'
+import {
+  type CheckpointStore,
+  type Compaction,
+  type HistoryMessage,
+  type LadderEvent,
+  memoryStore,
+  orchestrator,
+  type Summarize,
+} from '../../../src/ladder/index.ts'
 import { aLadderOf } from '../a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
-const said = (count: number): HistoryMessage[] => Array.from({ length: count }, (_, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: `said-${index}` }))
+const said = (count: number): HistoryMessage[] =>
+  Array.from({ length: count }, (_, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: `said-${index}` }))
 
 const summarising = async (summarize: Summarize | undefined, model: unknown = { text: 'in short', usage }) => {
   const store = memoryStore()
   const asked: string[] = []
-  const desk = orchestrator({ name: 'desk', checkpointStore: store, intents: { a: () => undefined }, route: () => 'a' as const, ...(summarize && { summarize }) })
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: store,
+    intents: { a: () => undefined },
+    route: () => 'a' as const,
+    ...(summarize && { summarize }),
+  })
   const answer = (request: ModelRequest) => (asked.push(JSON.stringify(request.messages)), typeof model === 'function' ? model(request) : model)
   const kit = await aLadderOf({ 'test/summary': answer as never }, desk)
   const begun = async (history: readonly HistoryMessage[]) => {
     const events: LadderEvent[] = []
     const result = await desk.execute('x', { sessionId: 's', history, on: { '*': (event) => void events.push(event) } })
-    const told = events.filter(({ type }) => type.startsWith('orchestrator.compaction.')).map(({ type, phase }) => [type.slice(24), ...(phase === undefined ? [] : [phase])].join(' '))
+    const told = events
+      .filter(({ type }) => type.startsWith('orchestrator.compaction.'))
+      .map(({ type, phase }) => [type.slice(24), ...(phase === undefined ? [] : [phase])].join(' '))
     return { ...result, told, events }
   }
   const turn = (history: readonly HistoryMessage[]) => kit.clock.until(begun(history))
@@ -35,7 +52,10 @@ test('[WL-050, WL-052, WL-053, WL-005] after so many turns all but the last mess
   expect(asked[0]).toContain('user: said-0')
   expect(asked[0]).toContain('assistant: said-21')
   expect(asked[0]).not.toContain('said-22')
-  expect(report.children.map(({ type, usage: own }) => [type, own.total])).toEqual([['supervisor', 0], ['agent', 10]])
+  expect(report.children.map(({ type, usage: own }) => [type, own.total])).toEqual([
+    ['supervisor', 0],
+    ['agent', 10],
+  ])
   expect(used.total).toBe(10)
   expect(await store.record('desk', 's')).toEqual({ summarizedThrough: null, lock: null })
   // The row was written before.
@@ -44,7 +64,12 @@ test('[WL-050, WL-052, WL-053, WL-005] after so many turns all but the last mess
 
 test('[WL-053, WL-056, WL-043] onCompact applies it: that is told and recorded, the result is without it, and only what came since counts next time', async () => {
   const applied: [Compaction, unknown][] = []
-  const { kit, store, asked, turn } = await summarising({ afterTurns: 0, keep: 4, summarizer: 'test/summary', onCompact: (...all) => void applied.push(all) })
+  const { kit, store, asked, turn } = await summarising({
+    afterTurns: 0,
+    keep: 4,
+    summarizer: 'test/summary',
+    onCompact: (...all) => void applied.push(all),
+  })
   await using _ = kit
   const rows: unknown[] = []
   const first = await turn(said(10))
@@ -59,7 +84,9 @@ test('[WL-053, WL-056, WL-043] onCompact applies it: that is told and recorded, 
   expect((await turn(said(13))).told).toEqual(['suggested', 'applied'])
   expect(applied[1]).toMatchObject([{ replacesFromIndex: 6, replacesToIndex: 8 }, {}])
   expect((await store.rows('desk', 's'))[0]).toEqual(rows[0])
-  expect(first.events.map(({ type }) => type).slice(-4)).toEqual(['checkpoint.persisted', 'compaction.suggested', 'compaction.applied', 'turn.awaiting-input'].map((type) => `orchestrator.${type}`))
+  expect(first.events.map(({ type }) => type).slice(-4)).toEqual(
+    ['checkpoint.persisted', 'compaction.suggested', 'compaction.applied', 'turn.awaiting-input'].map((type) => `orchestrator.${type}`),
+  )
 })
 
 test('[WL-056] where there is nothing to compact nothing happens: no lock, no event, no model', async () => {
@@ -74,7 +101,10 @@ test('[WL-056] where there is nothing to compact nothing happens: no lock, no ev
 })
 
 test('[WL-054, WL-057] a summariser that fails says so, the turn is clean and the lock is free again', async () => {
-  const { kit, store, turn } = await summarising({ afterTurns: 0, keep: 1, summarizer: 'test/summary' }, { text: '', finish: 'content-filter', usage })
+  const { kit, store, turn } = await summarising(
+    { afterTurns: 0, keep: 1, summarizer: 'test/summary' },
+    { text: '', finish: 'content-filter', usage },
+  )
   await using _ = kit
   const { told, compaction, report, error } = await turn(said(5))
   expect(error).toBeUndefined()
@@ -95,11 +125,18 @@ test('[WL-054, WL-057] an application that fails says so, and the compaction com
 test('[WL-055] without a model a memo says how many messages it stands for', async () => {
   const { kit, turn } = await summarising({ afterTurns: 0, keep: 3 })
   await using _ = kit
-  expect((await turn(said(10))).compaction).toEqual({ summary: { role: 'system', content: '[7 earlier messages are left out here.]' }, replacesFromIndex: 0, replacesToIndex: 6 })
+  expect((await turn(said(10))).compaction).toEqual({
+    summary: { role: 'system', content: '[7 earlier messages are left out here.]' },
+    replacesFromIndex: 0,
+    replacesToIndex: 6,
+  })
 })
 
 test('[WL-057] a summariser that never answers is given up after its time, and the next turn runs', async () => {
-  const { kit, store, turn, begun, desk } = await summarising({ afterTurns: 0, keep: 1, summarizer: 'test/summary', lock: { maxWait: 5000 } }, () => ({ text: 'late', delayMs: 1e7 }))
+  const { kit, store, turn, begun, desk } = await summarising(
+    { afterTurns: 0, keep: 1, summarizer: 'test/summary', lock: { maxWait: 5000 } },
+    () => ({ text: 'late', delayMs: 1e7 }),
+  )
   await using _ = kit
   await turn([])
   const began = kit.clock.now()
@@ -123,7 +160,10 @@ test('[WL-057] somebody else who compacts is left alone', async () => {
 })
 
 test('[WL-036, WL-050] a turn that is cancelled while it is compacted is clean: its row was written', async () => {
-  const { kit, store, turn, begun, desk } = await summarising({ afterTurns: 0, keep: 1, summarizer: 'test/summary' }, () => ({ text: 'late', delayMs: 1e7 }))
+  const { kit, store, turn, begun, desk } = await summarising({ afterTurns: 0, keep: 1, summarizer: 'test/summary' }, () => ({
+    text: 'late',
+    delayMs: 1e7,
+  }))
   await using _ = kit
   await turn([])
   const cut = begun(said(3))
@@ -159,6 +199,9 @@ test('[WL-058] compact can be commanded without a policy, for a session that is 
 test('[WL-058] a compaction that was commanded and fails rejects, and the session goes on', async () => {
   const { kit, desk, turn } = await summarising(() => ({ wrong: true }) as never)
   await using _ = kit
-  await expect(kit.clock.until(desk.command('compact', { sessionId: 's', history: said(4) }))).rejects.toMatchObject({ code: 'ORCHESTRATOR_FAILED', message: expect.stringContaining('no compaction') })
+  await expect(kit.clock.until(desk.command('compact', { sessionId: 's', history: said(4) }))).rejects.toMatchObject({
+    code: 'ORCHESTRATOR_FAILED',
+    message: expect.stringContaining('no compaction'),
+  })
   expect(await turn([])).toMatchObject({ turnIndex: 0 })
 })

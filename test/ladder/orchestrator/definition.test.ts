@@ -57,7 +57,14 @@ const wrong: [string, object, RegExp][] = [
   ['a memory that does nothing', { memory: {} }, /memory/],
 ]
 test.each(wrong)('[WL-012] %s is ORCHESTRATOR_CONFIG when it is written', (_, given, message) => {
-  expect(() => orchestrator({ ...good, ...given } as never)).toThrow(expect.objectContaining({ code: 'ORCHESTRATOR_CONFIG', category: 'configuration', message: expect.stringMatching(message), hint: expect.any(String) }))
+  expect(() => orchestrator({ ...good, ...given } as never)).toThrow(
+    expect.objectContaining({
+      code: 'ORCHESTRATOR_CONFIG',
+      category: 'configuration',
+      message: expect.stringMatching(message),
+      hint: expect.any(String),
+    }),
+  )
 })
 
 test('[WL-012] wrong names are errors of the compiler', () => {
@@ -97,7 +104,10 @@ test('[WL-023] the signature covers who is chosen, by whom and how long; nothing
   ]
   expect(new Set([same, ...others.map(signatureOf)]).size).toBe(others.length + 1)
   expect(signatureOf({ historyWindow: { agents: 5 } })).toBe(signatureOf({ historyWindow: { agents: 8 } }))
-  const [one, other] = [{ a, b: writer }, { b: writer, a }]
+  const [one, other] = [
+    { a, b: writer },
+    { b: writer, a },
+  ]
   expect(signatureOf({ intents: one })).toBe(signatureOf({ intents: other }))
 })
 
@@ -133,7 +143,10 @@ test('[WL-059] commands are added with their types; an unknown one is refused, a
   expect(doubled).toBe(42)
   await expect(desk.command('fail', undefined as never)).rejects.toBe(thrown)
   // @ts-expect-error not declared
-  await expect(desk.command('triple', 1)).rejects.toMatchObject({ code: 'ORCHESTRATOR_COMMAND_UNKNOWN', hint: expect.stringContaining('compact, double, fail') })
+  await expect(desk.command('triple', 1)).rejects.toMatchObject({
+    code: 'ORCHESTRATOR_COMMAND_UNKNOWN',
+    hint: expect.stringContaining('compact, double, fail'),
+  })
   // @ts-expect-error of another type
   void (() => desk.command('double', 'x'))
 })

@@ -1,6 +1,6 @@
 /** Sessions whose definition has changed between two turns. */
 import { expect, test } from 'vitest'
-import { agent, ladder, type LadderEvent, memoryStore, orchestrator } from '../../../src/ladder/index.ts'
+import { agent, type LadderEvent, ladder, memoryStore, orchestrator } from '../../../src/ladder/index.ts'
 import { aLadderOf } from '../a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
@@ -9,13 +9,21 @@ const drifted = async () => {
   const asked: string[] = []
   const writer = agent({ name: 'writer', description: 'Writes.', model: 'test/writer' })
   const made = (more: object = {}, version = '1') =>
-    orchestrator({ name: 'desk', version, checkpointStore: store, state: { n: 1 }, intents: { write: writer, ...more }, route: () => 'write' as const })
+    orchestrator({
+      name: 'desk',
+      version,
+      checkpointStore: store,
+      state: { n: 1 },
+      intents: { write: writer, ...more },
+      route: () => 'write' as const,
+    })
   const [before, after] = [made(), made({ check: () => undefined })]
   const kit = await aLadderOf({ 'test/writer': () => (asked.push('writer'), { text: 'written', usage }) }, before)
   await kit.clock.until(before.execute('x', { sessionId: 's', history: [] }))
   await kit.restart({ extensions: [ladder({ executables: [after] })] })
   const events: LadderEvent[] = []
-  const execute = (options: object = {}) => kit.clock.until(after.execute('x', { sessionId: 's', history: [], on: { '*': (event) => void events.push(event) }, ...options }))
+  const execute = (options: object = {}) =>
+    kit.clock.until(after.execute('x', { sessionId: 's', history: [], on: { '*': (event) => void events.push(event) }, ...options }))
   return { kit, store, asked, before, after, execute, events, made }
 }
 

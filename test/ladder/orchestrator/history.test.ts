@@ -6,7 +6,10 @@ import { agent, type HistoryMessage, memoryStore, orchestrator, router } from '.
 import { aLadderOf } from '../a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
-const history: HistoryMessage[] = Array.from({ length: 30 }, (_, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: `said-${index}` }))
+const history: HistoryMessage[] = Array.from({ length: 30 }, (_, index) => ({
+  role: index % 2 === 0 ? 'user' : 'assistant',
+  content: `said-${index}`,
+}))
 const seenIn = ({ messages }: ModelRequest) => [...JSON.stringify(messages).matchAll(/said-(\d+)/g)].map(([, index]) => Number(index))
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)
 
@@ -36,7 +39,13 @@ const asked = async (more: object = {}, intent: object = {}) => {
   const { error } = await kit.clock.until(
     desk.execute('go', { sessionId: 's', history, on: { 'orchestrator.history.windowed': ({ messageCount }) => void counts.push(messageCount) } }),
   )
-  const context = await kit.runtime.actor('desk', 's').snapshot().then((at) => at.context, () => undefined)
+  const context = await kit.runtime
+    .actor('desk', 's')
+    .snapshot()
+    .then(
+      (at) => at.context,
+      () => undefined,
+    )
   return { seen, rows: await store.rows('desk', 's'), context, counts, code, error }
 }
 
@@ -62,7 +71,10 @@ test('[WL-027] none is none, and code picks what it likes', async () => {
 
 test('[WL-028] the window of the router is cut from the whole of it, and an intent may pick its own part', async () => {
   expect((await asked({ historyWindow: { agents: 2, router: 10 } })).seen).toEqual({ writer: [28, 29], router: range(20, 30) })
-  const own = await asked({ historyWindow: { agents: 2, router: 1 } }, { history: ({ history: all }: { history: readonly HistoryMessage[] }) => all.slice(3, 6) })
+  const own = await asked(
+    { historyWindow: { agents: 2, router: 1 } },
+    { history: ({ history: all }: { history: readonly HistoryMessage[] }) => all.slice(3, 6) },
+  )
   expect(own.seen).toEqual({ writer: [3, 4, 5], router: [29] })
 })
 
@@ -70,5 +82,8 @@ test('[WL-027] a window whose code fails, fails the turn and nothing else', asyn
   const failing = () => {
     throw new Error('blind')
   }
-  expect((await asked({ historyWindow: { agents: failing } })).error).toMatchObject({ code: 'SUPERVISOR_FAILED', message: expect.stringContaining('blind') })
+  expect((await asked({ historyWindow: { agents: failing } })).error).toMatchObject({
+    code: 'SUPERVISOR_FAILED',
+    message: expect.stringContaining('blind'),
+  })
 })

@@ -83,30 +83,33 @@ test('[WL-024] a turn that fails lets the next one run', async () => {
 test.each([
   ['its signal', (leave: AbortController) => leave.abort('too late')],
   ['cancel()', (_: AbortController, desk: ReturnType<typeof gated>['desk']) => desk.cancel('s', 'too late')],
-] as const)('[WL-036] a turn that %s cancels in the middle fails as its supervisor did, is told once, and leaves the row before it', async (__, cancel) => {
-  const { desk, store, begun, open } = gated()
-  await using kit = await aLadder(desk)
-  open('a')
-  await kit.clock.until(desk.execute('a', { sessionId: 's', history: [] }))
-  const leave = new AbortController()
-  const events: LadderEvent[] = []
-  const cut = desk.execute('b', { sessionId: 's', history: [], signal: leave.signal, on: { '*': (event) => void events.push(event) } })
-  await kit.clock.until(begun('b'))
-  const cancelled = cancel(leave, desk)
-  expect(await kit.clock.until(cut)).toMatchObject({
-    turnIndex: 1,
-    error: { code: 'SUPERVISOR_CANCELLED', category: 'cancelled', context: { reason: 'too late' } },
-    report: { status: 'cancelled', children: [{ status: 'cancelled' }] },
-  })
-  await cancelled
-  expect(events.filter(({ type }) => type === 'orchestrator.turn.cancelled')).toHaveLength(1)
-  expect(events.at(-1)?.type).toBe('orchestrator.turn.cancelled')
-  expect(await store.rows('desk', 's')).toMatchObject([{ turn_index: 0, state: { order: ['a'] } }])
-  open('c')
-  expect(await kit.clock.until(desk.execute('c', { sessionId: 's', history: [] }))).toMatchObject({ turnIndex: 1, data: { order: ['a', 'c'] } })
-  expect(await desk.cancel('s')).toBe(false)
-  expect(await desk.cancel('nobody')).toBe(false)
-})
+] as const)(
+  '[WL-036] a turn that %s cancels in the middle fails as its supervisor did, is told once, and leaves the row before it',
+  async (__, cancel) => {
+    const { desk, store, begun, open } = gated()
+    await using kit = await aLadder(desk)
+    open('a')
+    await kit.clock.until(desk.execute('a', { sessionId: 's', history: [] }))
+    const leave = new AbortController()
+    const events: LadderEvent[] = []
+    const cut = desk.execute('b', { sessionId: 's', history: [], signal: leave.signal, on: { '*': (event) => void events.push(event) } })
+    await kit.clock.until(begun('b'))
+    const cancelled = cancel(leave, desk)
+    expect(await kit.clock.until(cut)).toMatchObject({
+      turnIndex: 1,
+      error: { code: 'SUPERVISOR_CANCELLED', category: 'cancelled', context: { reason: 'too late' } },
+      report: { status: 'cancelled', children: [{ status: 'cancelled' }] },
+    })
+    await cancelled
+    expect(events.filter(({ type }) => type === 'orchestrator.turn.cancelled')).toHaveLength(1)
+    expect(events.at(-1)?.type).toBe('orchestrator.turn.cancelled')
+    expect(await store.rows('desk', 's')).toMatchObject([{ turn_index: 0, state: { order: ['a'] } }])
+    open('c')
+    expect(await kit.clock.until(desk.execute('c', { sessionId: 's', history: [] }))).toMatchObject({ turnIndex: 1, data: { order: ['a', 'c'] } })
+    expect(await desk.cancel('s')).toBe(false)
+    expect(await desk.cancel('nobody')).toBe(false)
+  },
+)
 
 test('[WL-036] a turn that is cancelled while its row is loaded, or while it waits for a compaction, has never begun', async () => {
   const { desk, store, running, open } = gated()
@@ -133,7 +136,13 @@ test('[WL-026] a turn waits for a compaction that is under way, says so once, lo
   const store = memoryStore()
   const looks: number[] = []
   const made = (maxWait: number) =>
-    orchestrator({ name: 'desk', checkpointStore: store, summarize: { lock: { maxWait } }, intents: { a: () => undefined }, route: () => 'a' as const })
+    orchestrator({
+      name: 'desk',
+      checkpointStore: store,
+      summarize: { lock: { maxWait } },
+      intents: { a: () => undefined },
+      route: () => 'a' as const,
+    })
   const desk = made(350)
   await using kit = await aLadder(desk)
   await kit.clock.until(desk.execute('', { sessionId: 's', history: [] }))
@@ -145,7 +154,11 @@ test('[WL-026] a turn waits for a compaction that is under way, says so once, lo
     const began = kit.clock.now()
     looks.length = 0
     await kit.clock.until(desk.execute('', { sessionId, history: [], on: { '*': (event) => void events.push(event) } }))
-    return { ms: kit.clock.now() - began, waited: events.filter(({ type }) => type === 'orchestrator.lock.waiting'), types: events.map(({ type }) => type) }
+    return {
+      ms: kit.clock.now() - began,
+      waited: events.filter(({ type }) => type === 'orchestrator.lock.waiting'),
+      types: events.map(({ type }) => type),
+    }
   }
   const { ms, waited, types } = await timed('s')
   expect(ms).toBe(350)
@@ -159,9 +172,20 @@ test('[WL-026] a turn waits for a compaction that is under way, says so once, lo
 
 test('[WL-037] a call of a tool in a turn waits for a person, who is asked by the session', async () => {
   const sent: string[] = []
-  const send = tool({ name: 'send', description: 'Sends.', input: z.object({ to: z.string() }), approval: true, execute: ({ to }) => (sent.push(to), 'sent') })
+  const send = tool({
+    name: 'send',
+    description: 'Sends.',
+    input: z.object({ to: z.string() }),
+    approval: true,
+    execute: ({ to }) => (sent.push(to), 'sent'),
+  })
   const mailer = agent({ name: 'mailer', description: 'Sends.', model: 'test/mailer', tools: [send] })
-  const desk = orchestrator({ name: 'desk', checkpointStore: memoryStore(), intents: { mail: { agent: mailer, output: z.string().transform((text) => ({ text })) } }, route: () => 'mail' as const })
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: memoryStore(),
+    intents: { mail: { agent: mailer, output: z.string().transform((text) => ({ text })) } },
+    route: () => 'mail' as const,
+  })
   await using kit = await aLadderOf({ 'test/mailer': [{ calls: [{ name: 'send', input: { to: 'ann' } }] }, { text: 'done' }] }, desk)
   const asked = Promise.withResolvers<void>()
   const run = desk.execute('write to ann', { sessionId: 's', history: [], on: { 'agent.approval.requested': () => asked.resolve() } })
@@ -183,10 +207,16 @@ test('[WL-003, WL-036] a store that is down fails the turn and nothing is lost: 
   await execute('a')
   const { load, save } = store
   store.load = () => Promise.reject(new Error('no connection'))
-  expect(await execute('b')).toMatchObject({ error: { code: 'ORCHESTRATOR_FAILED', message: expect.stringContaining('no connection') }, report: { status: 'failed', children: [] } })
+  expect(await execute('b')).toMatchObject({
+    error: { code: 'ORCHESTRATOR_FAILED', message: expect.stringContaining('no connection') },
+    report: { status: 'failed', children: [] },
+  })
   store.load = load
   store.save = () => Promise.reject(new Error('disk full'))
-  expect(await execute('c')).toMatchObject({ error: { code: 'ORCHESTRATOR_FAILED', message: expect.stringContaining('disk full') }, report: { status: 'failed' } })
+  expect(await execute('c')).toMatchObject({
+    error: { code: 'ORCHESTRATOR_FAILED', message: expect.stringContaining('disk full') },
+    report: { status: 'failed' },
+  })
   store.save = save
   expect(await execute('d')).toMatchObject({ turnIndex: 1, data: { order: ['a', 'd'] } })
   expect(await store.rows('desk', 's')).toHaveLength(2)

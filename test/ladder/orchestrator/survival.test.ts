@@ -6,7 +6,10 @@ import { agent, type CheckpointStore, END, type LadderEvent, memoryStore, orches
 import { aLadder, aLadderOf, killedAt, timeless } from '../a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
-const history = Array.from({ length: 12 }, (_, index) => ({ role: index % 2 === 0 ? ('user' as const) : ('assistant' as const), content: `said ${index}` }))
+const history = Array.from({ length: 12 }, (_, index) => ({
+  role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
+  content: `said ${index}`,
+}))
 
 const aDesk = (checkpointStore: CheckpointStore, applied: number[] = []) => {
   const writer = agent({ name: 'writer', description: 'Writes.', model: 'test/writer' })
@@ -60,7 +63,11 @@ test('[WL-057, WL-083] killed at any commit of session, turn or summary, a turn 
     expect(await store.record('desk', 's'), `killed at commit ${commit}`).toEqual({ summarizedThrough: 7, lock: null })
     expect(new Set(applied), `killed at commit ${commit}`).toEqual(new Set([7]))
     expect(paid.length, `killed at commit ${commit}: ${paid.join()}`).toBeLessThanOrEqual(once.length + 1)
-    for (const address of [{ kind: 'desk', id: 's' }, { kind: 'desk-turn', id: 's.1.0' }, { kind: 'desk-summary', id: 'r/summary' }])
+    for (const address of [
+      { kind: 'desk', id: 's' },
+      { kind: 'desk-turn', id: 's.1.0' },
+      { kind: 'desk-summary', id: 'r/summary' },
+    ])
       expect(await life.runtime.replay(address), `killed at commit ${commit}`).toMatchObject({ verdict: 'identical' })
   }
   expect(commit).toBeGreaterThan(15)
@@ -129,7 +136,10 @@ test('[WL-020, WL-080] a turn in flight that other intents have begun is refused
   const after = made(['a', 'c'])
   const { ladder } = await import('../../../src/ladder/index.ts')
   await kit.restart({ extensions: [ladder({ executables: [after] })] })
-  await expect(kit.clock.until(after.execute('', { sessionId: 's', history: [], requestId: 'r' }))).rejects.toMatchObject({ code: 'ORCHESTRATOR_DRIFT', category: 'drift' })
+  await expect(kit.clock.until(after.execute('', { sessionId: 's', history: [], requestId: 'r' }))).rejects.toMatchObject({
+    code: 'ORCHESTRATOR_DRIFT',
+    category: 'drift',
+  })
   expect(await store.rows('desk', 's')).toEqual([])
   const next = await kit.clock.until(after.execute('', { sessionId: 's', history: [] }))
   expect(next).toMatchObject({ turnIndex: 0, data: { by: 'c' } })

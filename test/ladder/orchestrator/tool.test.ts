@@ -48,12 +48,23 @@ test('[WL-066, WL-067] a call is one turn of a new session, whose report hangs b
   expect(error).toBeUndefined()
   expect(data).toBe('well')
   expect(told.pop()).toContain('written')
-  expect(report.children).toMatchObject([1, 2].map((call) => ({
-    type: 'tool',
-    name: 'ask_desk',
-    status: 'completed',
-    children: [{ type: 'orchestrator', name: 'desk', sessionId: `r/tool-${call}/1`, turnIndex: 0, parentRunId: `r/tool-${call}`, children: [{ type: 'supervisor', children: [{ type: 'agent', name: 'writer' }, { type: 'callback' }] }] }],
-  })))
+  expect(report.children).toMatchObject(
+    [1, 2].map((call) => ({
+      type: 'tool',
+      name: 'ask_desk',
+      status: 'completed',
+      children: [
+        {
+          type: 'orchestrator',
+          name: 'desk',
+          sessionId: `r/tool-${call}/1`,
+          turnIndex: 0,
+          parentRunId: `r/tool-${call}`,
+          children: [{ type: 'supervisor', children: [{ type: 'agent', name: 'writer' }, { type: 'callback' }] }],
+        },
+      ],
+    })),
+  )
   expect(used.total).toBe(50)
   type Node = { rootRunId: string; children: Node[] }
   const all = (node: Node): Node[] => [node, ...node.children.flatMap(all)]
@@ -64,7 +75,11 @@ test('[WL-066, WL-067] a call is one turn of a new session, whose report hangs b
 
 test('[WL-068] a session that its developer bound is joined, whatever the payload says', async () => {
   const { desk, boss, store, seen } = nested({ sessionScope: { shared: 'ours' }, inputSchema: z.looseObject({ text: z.string() }) })
-  await using kit = await aLadderOf(models([{ text: 'a', sessionId: 'theirs', history: [{ role: 'user', content: 'x' }] }, { text: 'b' }]), desk, boss)
+  await using kit = await aLadderOf(
+    models([{ text: 'a', sessionId: 'theirs', history: [{ role: 'user', content: 'x' }] }, { text: 'b' }]),
+    desk,
+    boss,
+  )
   await kit.clock.until(boss.execute('go'))
   expect(await store.list?.('desk')).toEqual(['ours'])
   expect(seen.map(({ input }) => input)).toEqual([{ text: 'a' }, { text: 'b' }])
@@ -72,7 +87,9 @@ test('[WL-068] a session that its developer bound is joined, whatever the payloa
 })
 
 test('[WL-068, WL-069] a resolver reads what the caller of the outer run brought along, and nothing of that reaches the turn; an empty id fails the call', async () => {
-  const { desk, boss, store, seen } = nested({ sessionScope: { shared: ({ user }) => ({ sessionId: String(user ?? ''), history: [{ role: 'user', content: 'before' }] }) } })
+  const { desk, boss, store, seen } = nested({
+    sessionScope: { shared: ({ user }) => ({ sessionId: String(user ?? ''), history: [{ role: 'user', content: 'before' }] }) },
+  })
   await using kit = await aLadderOf(models([{ text: 'a' }]), desk, boss)
   const events: LadderEvent[] = []
   await kit.clock.until(boss.execute('go', { context: { user: 'ann' }, on: { '*': (event) => void events.push(event) } }))
@@ -93,7 +110,12 @@ test('[WL-068, WL-070] a call without a session is an error that the model reads
 
 test('[WL-066, WL-068] without a schema, or without a binding, it is refused when it is written', () => {
   const { desk } = nested()
-  for (const options of [{}, { inputSchema, sessionScope: 'shared' }, { inputSchema, sessionScope: { shared: '' } }, { inputSchema, sessionScope: {} }])
+  for (const options of [
+    {},
+    { inputSchema, sessionScope: 'shared' },
+    { inputSchema, sessionScope: { shared: '' } },
+    { inputSchema, sessionScope: {} },
+  ])
     expect(() => desk.asTool(options as never)).toThrow(expect.objectContaining({ code: 'ORCHESTRATOR_CONFIG' }))
 })
 
@@ -121,14 +143,30 @@ test('[WL-069] the outer run is cancelled: so is the turn, and it writes no row'
 
 test('[WL-070] a turn that fails is an error of the tool, and the outer model goes on', async () => {
   const { desk, boss } = nested({}, () => undefined)
-  await using kit = await aLadderOf({ ...models([{ text: 'a' }]), 'test/writer': () => ({ text: '', finish: 'content-filter', usage }) } as never, desk, boss)
+  await using kit = await aLadderOf(
+    { ...models([{ text: 'a' }]), 'test/writer': () => ({ text: '', finish: 'content-filter', usage }) } as never,
+    desk,
+    boss,
+  )
   const { data } = await kit.clock.until(boss.execute('go'))
   expect(data).toBe('well')
-  const failing = orchestrator({ name: 'failing', checkpointStore: memoryStore(), intents: { a: () => Promise.reject(new Error('no ink')) }, route: () => 'a' as const })
+  const failing = orchestrator({
+    name: 'failing',
+    checkpointStore: memoryStore(),
+    intents: { a: () => Promise.reject(new Error('no ink')) },
+    route: () => 'a' as const,
+  })
   const chief = agent({ name: 'chief', model: 'test/boss', tools: [failing.asTool({ inputSchema })] })
   await using other = await aLadderOf(models([{ text: 'a' }], 'failing'), failing, chief)
   const { report } = await other.clock.until(chief.execute('go'))
-  expect(report.children).toMatchObject([{ name: 'failing', status: 'failed', error: { code: 'TOOL_EXEC_FAILED' }, children: [{ type: 'orchestrator', error: { code: 'SUPERVISOR_FAILED' } }] }])
+  expect(report.children).toMatchObject([
+    {
+      name: 'failing',
+      status: 'failed',
+      error: { code: 'TOOL_EXEC_FAILED' },
+      children: [{ type: 'orchestrator', error: { code: 'SUPERVISOR_FAILED' } }],
+    },
+  ])
   expect(told.pop()).toContain('no ink')
 })
 

@@ -24,9 +24,22 @@ test('[WL-018, WL-019, WL-037, WL-061, WL-064] a turn goes through its phases in
   const one = await kit.clock.until(desk.execute('hi', { sessionId: 's', history: [], requestId: 'r', on: heard(first as LadderEvent[]) }))
   const two = await kit.clock.until(desk.execute('hi', { sessionId: 's', history: [], on: heard(second as LadderEvent[]) }))
 
-  const phases = ['turn.starting', 'session.loaded', 'drift.checked', 'history.windowed', 'turn.routed', 'checkpoint.persisted', 'turn.awaiting-input']
+  const phases = [
+    'turn.starting',
+    'session.loaded',
+    'drift.checked',
+    'history.windowed',
+    'turn.routed',
+    'checkpoint.persisted',
+    'turn.awaiting-input',
+  ]
   for (const events of [first, second]) expect(own(events as LadderEvent[])).toEqual(phases)
-  expect(one).toMatchObject({ sessionId: 's', turnIndex: 0, data: { count: 1 }, report: { type: 'orchestrator', status: 'awaiting-input', runId: 'r', turnIndex: 0 } })
+  expect(one).toMatchObject({
+    sessionId: 's',
+    turnIndex: 0,
+    data: { count: 1 },
+    report: { type: 'orchestrator', status: 'awaiting-input', runId: 'r', turnIndex: 0 },
+  })
   expect(two).toMatchObject({ turnIndex: 1, data: { count: 2 } })
   expectTypeOf(two.data).toEqualTypeOf<Count | undefined>()
   const told = (events: LadderEvent[] | undefined, type: string) => events?.find((event) => event.type === `orchestrator.${type}`)
@@ -39,7 +52,13 @@ test('[WL-018, WL-019, WL-037, WL-061, WL-064] a turn goes through its phases in
 })
 
 test('[WL-011, WL-031] each turn has a run of its own by session, version and number, and none is alive while the session waits for input', async () => {
-  const desk = orchestrator({ name: 'desk', version: 'v2', checkpointStore: memoryStore(), intents: { a: () => undefined }, route: () => 'a' as const })
+  const desk = orchestrator({
+    name: 'desk',
+    version: 'v2',
+    checkpointStore: memoryStore(),
+    intents: { a: () => undefined },
+    route: () => 'a' as const,
+  })
   await using kit = await aLadder(desk)
   for (const turn of [0, 1, 2, 3]) {
     const { report } = await kit.clock.until(desk.execute(turn, { sessionId: 's', history: [] }))
@@ -57,7 +76,13 @@ test('[WL-014] sessions that take turns by turns have each their own number and 
     const { turnIndex, data } = await kit.clock.until(desk.execute('', { sessionId, history: [] }))
     seen.push([sessionId, turnIndex, data?.count])
   }
-  expect(seen).toEqual([['a', 0, 1], ['b/ü *', 0, 1], ['a', 1, 2], ['a', 2, 3], ['b/ü *', 1, 2]])
+  expect(seen).toEqual([
+    ['a', 0, 1],
+    ['b/ü *', 0, 1],
+    ['a', 1, 2],
+    ['a', 2, 3],
+    ['b/ü *', 1, 2],
+  ])
   expect((await desk.sessions()).toSorted()).toEqual(['a', 'b/ü *'])
   expect(await desk.sessions('b/')).toEqual(['b/ü *'])
 })
@@ -96,7 +121,10 @@ test('[WL-016, WL-041] what a call adds to the state is there before the work; i
       saved_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     },
   ])
-  const journals = JSON.stringify([await Array.fromAsync(kit.runtime.trace({ kind: 'desk', id: 's' })), await Array.fromAsync(kit.runtime.trace({ kind: 'desk-turn', id: 's.unversioned.0' }))])
+  const journals = JSON.stringify([
+    await Array.fromAsync(kit.runtime.trace({ kind: 'desk', id: 's' })),
+    await Array.fromAsync(kit.runtime.trace({ kind: 'desk-turn', id: 's.unversioned.0' })),
+  ])
   expect(journals).toContain('"count":42')
   expect(journals).not.toContain('u-77')
   // @ts-expect-error of another type than the state
@@ -126,7 +154,11 @@ test('[WL-017, WL-036] a turn that fails leaves nothing behind: no row, the stat
   isBroken = true
   events.length = 0
   const failed = await execute()
-  expect(failed).toMatchObject({ turnIndex: 1, error: { code: 'SUPERVISOR_FAILED', message: expect.stringContaining('no ink') }, report: { status: 'failed' } })
+  expect(failed).toMatchObject({
+    turnIndex: 1,
+    error: { code: 'SUPERVISOR_FAILED', message: expect.stringContaining('no ink') },
+    report: { status: 'failed' },
+  })
   expect(failed.data).toBeUndefined()
   expect(own(events).filter((type) => type.startsWith('turn.'))).toEqual(['turn.starting', 'turn.routed', 'turn.failed'])
   expect(await store.rows('desk', 's')).toHaveLength(1)
@@ -151,13 +183,18 @@ test('[WL-029] without iterating a turn is one decision and one dispatch, and cl
   })
   await using kit = await aLadder(desk)
   const execute = (input: unknown) => kit.clock.until(desk.execute(input, { sessionId: 's', history: [] }))
-  expect(await execute('classify')).toMatchObject({ data: { kind: 'bill' }, report: { status: 'awaiting-input', children: [{ terminatedBy: 'route' }] } })
+  expect(await execute('classify')).toMatchObject({
+    data: { kind: 'bill' },
+    report: { status: 'awaiting-input', children: [{ terminatedBy: 'route' }] },
+  })
   expect(await execute(['classify', 'weigh'])).toMatchObject({ turnIndex: 1, data: { kind: 'bill', weight: 3 } })
   // One of two that failed is for the author to look at.
   expect(await execute(['fail', 'weigh'])).toMatchObject({ turnIndex: 2, data: { weight: 3 } })
   expect(await execute(END)).toMatchObject({ turnIndex: 3, data: { weight: 3 }, report: { status: 'awaiting-input' } })
   expect(asked).toEqual([0, 0, 0, 0])
-  expect(await execute('nobody')).toMatchObject({ error: { code: 'SUPERVISOR_INVALID_ROUTE', context: { availableKeys: ['classify', 'weigh', 'fail'] } } })
+  expect(await execute('nobody')).toMatchObject({
+    error: { code: 'SUPERVISOR_INVALID_ROUTE', context: { availableKeys: ['classify', 'weigh', 'fail'] } },
+  })
 })
 
 test('[WL-030, WL-032, WL-035, WL-064] a turn that iterates stores one row with what all iterations wrote; too many of them are a failure', async () => {
@@ -185,7 +222,12 @@ test('[WL-030, WL-032, WL-035, WL-064] a turn that iterates stores one row with 
 
 test('[WL-035] rows of earlier turns stay as they are: a fan-out is a list, nobody is null', async () => {
   const store = memoryStore()
-  const desk = orchestrator({ name: 'desk', checkpointStore: store, intents: { x: () => ({ x: 1 }), y: () => ({ y: 1 }) }, route: ({ input }) => input as never })
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: store,
+    intents: { x: () => ({ x: 1 }), y: () => ({ y: 1 }) },
+    route: ({ input }) => input as never,
+  })
   await using kit = await aLadder(desk)
   const before: unknown[] = []
   for (const route of ['x', ['x', 'y'], END]) {
@@ -216,7 +258,10 @@ test('[WL-038] data is what the output says; what does not fit it is not stored'
   expect(good.data).not.toHaveProperty('more')
   expect(await store.rows('desk', 's')).toMatchObject([{ state: { title: 'Bees', more: true }, version: '7' }])
   for (const input of ['bad', ''])
-    expect(await kit.clock.until(desk.execute(input, { sessionId: 's', history: [] }))).toMatchObject({ error: { code: 'SCHEMA_VALIDATION_FAILED' }, report: { status: 'failed' } })
+    expect(await kit.clock.until(desk.execute(input, { sessionId: 's', history: [] }))).toMatchObject({
+      error: { code: 'SCHEMA_VALIDATION_FAILED' },
+      report: { status: 'failed' },
+    })
   expect(await store.rows('desk', 's')).toHaveLength(1)
 })
 
@@ -241,7 +286,13 @@ test('[WL-039, WL-046] the report lists this turn and those before it that are k
   await kit.restart({ extensions: [ladder({ executables: [second] })] })
   const { report } = await kit.clock.until(second.execute('e', { sessionId: 's', history: [] }))
   expect(report.turns).toMatchObject([
-    { turn: 2, input: 'c', decision: { source: 'route', raw: 'echo' }, result: { echo: { status: 'completed', output: { said: 'c' } } }, state: { said: 'c' } },
+    {
+      turn: 2,
+      input: 'c',
+      decision: { source: 'route', raw: 'echo' },
+      result: { echo: { status: 'completed', output: { said: 'c' } } },
+      state: { said: 'c' },
+    },
     { turn: 3, input: 'd', evaluate: { feedback: 'fine' }, usage: { total: 0 }, childReport: { type: 'supervisor' } },
     { turn: 4, input: 'e', turnRunId: 's.unversioned.4' },
   ])
@@ -258,7 +309,10 @@ test('[WL-005, WL-033, WL-034, WL-062] where it was routed is told before the wo
     router: router({ intents: ['write', 'flow'], model: 'test/router' }),
   })
   await using kit = await aLadderOf(
-    { 'test/writer': [{ chunks: ['a', 'b', 'c'], usage }], 'test/router': [{ text: '{"next":["write","flow"],"reasoning":"both"}', usage }] } as never,
+    {
+      'test/writer': [{ chunks: ['a', 'b', 'c'], usage }],
+      'test/router': [{ text: '{"next":["write","flow"],"reasoning":"both"}', usage }],
+    } as never,
     desk,
   )
   const events: LadderEvent[] = []
@@ -306,7 +360,13 @@ test('[WL-060, WL-063] the definition hears first, then the instance, then the c
       if (who === 'definition') throw new Error('deaf')
     },
   })
-  const desk = orchestrator({ name: 'desk', checkpointStore: memoryStore(), intents: { a: () => undefined }, route: () => 'a' as const, on: by('definition') })
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: memoryStore(),
+    intents: { a: () => undefined },
+    route: () => 'a' as const,
+    on: by('definition'),
+  })
   await using kit = await aLadder(desk)
   const off = desk.on(by('instance'))
   await kit.clock.until(desk.execute('', { sessionId: 's', history: [], on: by('call') }))
@@ -328,7 +388,9 @@ test('[WL-037, WL-061] a definition may say that a session is over: that turn is
   })
   await using kit = await aLadder(desk)
   const events: LadderEvent[] = []
-  expect(await kit.clock.until(desk.execute('', { sessionId: 's', history: [], on: heard(events) }))).toMatchObject({ report: { status: 'completed' } })
+  expect(await kit.clock.until(desk.execute('', { sessionId: 's', history: [], on: heard(events) }))).toMatchObject({
+    report: { status: 'completed' },
+  })
   expect(own(events).at(-1)).toBe('turn.completed')
 })
 
