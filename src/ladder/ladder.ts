@@ -1,14 +1,14 @@
 /** `ladder()`: workflows, agents and what is built of them, as an extension of a runtime. */
-import type { Agent, Extension, Runtime } from '../index.ts'
+import type { Agent, Extension } from '../index.ts'
 import { LadderError } from './errors.ts'
-import type { AnyExecutable } from './executable.ts'
+import type { AnyExecutable, Bound } from './executable.ts'
 
 /** What is made of several machines: the sessions of an orchestrator, and their turns. */
 type Composed = {
   readonly name: string
   readonly machines: NonNullable<Extension['machines']>
   readonly agents: readonly Agent[]
-  bind(runtime: Runtime | undefined): void
+  bind(bound: Bound | undefined): void
 }
 export type LadderOptions = { executables: readonly (AnyExecutable | Composed)[] }
 
@@ -24,8 +24,8 @@ export const ladder = ({ executables }: LadderOptions): Extension => {
     // One agent may be asked in several of them.
     agents: [...new Set(executables.flatMap(({ agents }) => agents))],
     machines: Object.fromEntries(kinds),
-    async start({ runtime }) {
-      for (const executable of executables) executable.bind(runtime)
+    async start({ runtime, transport: { registry }, environment: { clock, log } }) {
+      for (const executable of executables) executable.bind({ runtime, registry, clock, warn: (facts, message) => log.warn(facts, message) })
       return () => {
         for (const executable of executables) executable.bind(undefined)
       }

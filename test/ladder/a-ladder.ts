@@ -1,11 +1,11 @@
 /** A runtime with executables, on virtual time. */
-import { type AnyExecutable, ladder } from '../../src/ladder/index.ts'
+import { type LadderOptions, ladder } from '../../src/ladder/index.ts'
 import { type ScriptedSource, type TestRuntime, testRuntime } from '../../src/testing/index.ts'
 
-export const aLadder = (...executables: AnyExecutable[]) => testRuntime({ extensions: [ladder({ executables })] })
+export const aLadder = (...executables: LadderOptions['executables'][number][]) => testRuntime({ extensions: [ladder({ executables })] })
 
 /** The same with models by their references. */
-export const aLadderOf = (models: Record<string, ScriptedSource>, ...executables: AnyExecutable[]) =>
+export const aLadderOf = (models: Record<string, ScriptedSource>, ...executables: LadderOptions['executables'][number][]) =>
   testRuntime({ extensions: [ladder({ executables })], models })
 
 /** A report, or a result, apart from when it was. */

@@ -25,7 +25,7 @@ type Word = { type: string } & Record<string, unknown>
 type Scope = { context: SessionRun; event: EventObject }
 
 /** Their types are those of the machine that takes them. */
-export const sessionActions = (name: string, now: () => number): Record<string, never> => {
+export const sessionActions = (name: string, now: () => number, ended: (sessionId: string, answer: Answer) => void): Record<string, never> => {
   /** Of the turn that is under way. */
   const word = (type: string, { sessionId, turn }: SessionRun, more: object = {}): Word => ({
     type: `orchestrator.${type}`,
@@ -140,6 +140,11 @@ export const sessionActions = (name: string, now: () => number): Record<string, 
     tellFailed: tellOfTurn('turn.failed', ({ turn }) => ({ error: turn?.error })),
     tellCancelled: tellOfTurn('turn.cancelled', ({ turn }) => ({ error: turn?.error })),
     answerAwaiting: answer('awaiting-input'),
+    /** Whoever observes turns gets the report of this one, which was answered last. */
+    observe: ({ context: { sessionId, answers } }: Scope) => {
+      const last = answers.at(-1)
+      if (last?.wants === 'turn') ended(sessionId, last)
+    },
     answerCompleted: answer('completed'),
     answerCancelled: answer('cancelled'),
     answerFailed: taking((context) =>

@@ -1,7 +1,7 @@
 /** A call of an orchestrator in the run of an agent: it stands there as a run of its own, whose turn is made by its session. */
 import { type AnyStateMachine, assign, type EventObject, setup } from 'xstate'
 import type { z } from 'zod'
-import { type Agent, effect, fromTask, isRuntimeError, now, type Runtime } from '../../index.ts'
+import { type Agent, effect, fromTask, now, type Runtime } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { Executable } from '../executable.ts'
@@ -11,6 +11,7 @@ import { fitted, type Schema } from '../schema.ts'
 import { noUsage } from '../usage.rules.ts'
 import type { TurnResult } from './options.ts'
 import type { Orchestrator } from './orchestrator.ts'
+import { hasEnded } from './session-task.effects.ts'
 import { type SessionBinding, type SessionScope, sessionFields } from './tool.ts'
 
 type CallRun = RunState & { end?: RunEnd }
@@ -57,7 +58,7 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
       try {
         return await this.turn(run, this.contextOf(run.inside?.rootRunId ?? run.runId), signal)
       } catch (error) {
-        if (!isRuntimeError(error) || error.code !== 'closed' || !error.retryable) throw error
+        if (!hasEnded(error)) throw error
         ended = runtime
       }
     }
@@ -131,10 +132,6 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
 
   protected get takes(): Schema {
     return this.#definition.inputSchema
-  }
-
-  protected parsed(input: unknown): { value: unknown } {
-    return { value: input }
   }
 
   protected begin(): object {

@@ -9,20 +9,20 @@ export const compactionActors = (scope: SessionScope): Record<string, AnyActorLo
   const { name, lockMaxMs, policy, definition } = scope
   const owner = ({ turn }: SessionRun): string => turn?.request.id ?? ''
   return {
-    [lockActor]: sessionTask('to lock a session', (run) => scope.store().lock(name, run.sessionId, owner(run), lockMaxMs)),
-    [summariseActor]: sessionTask('to summarise', async (run): Promise<Compaction> => {
+    [lockActor]: sessionTask(scope, 'to lock a session', async (run) => (await scope.store()).lock(name, run.sessionId, owner(run), lockMaxMs)),
+    [summariseActor]: sessionTask(scope, 'to summarise', async (run): Promise<Compaction> => {
       const { summarize } = definition
       const range = rangeIn(run) ?? { from: 0, to: -1 }
       if (typeof summarize !== 'function') return compactionOf(memoOf(range), range)
       return checked(await summarize(run.turn?.request.foldable ?? [], { sessionId: run.sessionId }))
     }),
-    [applyActor]: sessionTask('onCompact', async ({ sessionId, turn }) => {
+    [applyActor]: sessionTask(scope, 'onCompact', async ({ sessionId, turn }) => {
       if (!policy.onCompact || !turn?.compaction) return false
       await policy.onCompact(turn.compaction, { sessionId })
-      await scope.store().setSummarizedThrough(name, sessionId, turn.compaction.replacesToIndex)
+      await (await scope.store()).setSummarizedThrough(name, sessionId, turn.compaction.replacesToIndex)
       return true
     }),
-    [unlockActor]: sessionTask('to unlock a session', (run) => scope.store().unlock(name, run.sessionId, owner(run))),
+    [unlockActor]: sessionTask(scope, 'to unlock a session', async (run) => (await scope.store()).unlock(name, run.sessionId, owner(run))),
   }
 }
 

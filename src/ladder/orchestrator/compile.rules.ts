@@ -3,10 +3,15 @@ import { type AnyActorLogic, type AnyStateMachine, type EventObject, setup } fro
 import type { RunEnd } from '../run.rules.ts'
 import { sessionActions } from './actions.rules.ts'
 import { chartOf } from './session.chart.rules.ts'
-import { hasDrifted, isForeign, isKnown, opened, type Persisted, type SessionRun } from './session.context.ts'
+import { type Answer, hasDrifted, isForeign, isKnown, opened, type Persisted, type SessionRun } from './session.context.ts'
 import { type Cancel, endedOf, errorOf, outputOf, requestIn, madeOf } from './session.events.rules.ts'
 
-type SessionParts = { actors: Readonly<Record<string, AnyActorLogic>>; now: () => number }
+/** @property ended called on the node of a session when a turn of it has its answer */
+type SessionParts = {
+  actors: Readonly<Record<string, AnyActorLogic>>
+  now: () => number
+  ended: (sessionId: string, answer: Answer) => void
+}
 type Word = { type: string } & Record<string, unknown>
 
 /** ms between two looks at a lock. */
@@ -19,11 +24,11 @@ const isUnderWay = ({ turn }: SessionRun, event: EventObject): boolean => {
   return request === undefined || request === turn?.request.id
 }
 
-export const sessionMachine = (name: string, { actors, now }: SessionParts): AnyStateMachine =>
+export const sessionMachine = (name: string, { actors, now, ended }: SessionParts): AnyStateMachine =>
   setup({
     types: { context: {} as SessionRun, input: {} as { sessionId: string }, emitted: {} as Word },
     actors: actors as Record<string, never>,
-    actions: sessionActions(name, now),
+    actions: sessionActions(name, now, ended),
     guards: {
       'is known': ({ context, event }) => isKnown(context, requestIn(event).id),
       'is queued': ({ context, event }) => context.queue.some(({ id }) => id === (event as Cancel).request),

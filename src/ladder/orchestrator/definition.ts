@@ -5,7 +5,6 @@ import { type AnyExecutable, Executable } from '../executable.ts'
 import type { HistoryMessage, HistoryWindow } from '../history.rules.ts'
 import type { Schema } from '../schema.ts'
 import type { CheckpointStore, SnapshotStore } from '../stores/store.ts'
-import type { Handlers } from '../streamed.ts'
 import type { SupervisorDefinition } from '../supervisor/definition.ts'
 import type { Compaction } from './compaction.rules.ts'
 
@@ -61,8 +60,6 @@ export type OrchestratorDefinition<
   memory?: SessionMemory
   /** Whether a session ends with this turn. Default: it goes on. */
   endsWhen?: (of: { sessionId: string; turnIndex: number; state: State; data: unknown }) => Late<boolean>
-  /** Hears events of all its sessions, by their type or `*`. */
-  on?: Handlers
   /** What `command()` does, besides `compact`. */
   commands?: Named
 }

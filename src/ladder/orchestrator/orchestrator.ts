@@ -3,12 +3,14 @@ import type { AnyStateMachine } from 'xstate'
 import { type Agent, now, type Runtime, type Tool, uuid } from '../../index.ts'
 import { lend } from '../contexts.ts'
 import type { LadderEvent } from '../envelope.ts'
-import { LadderError } from '../errors.ts'
-import type { Decision, PendingCall } from '../executable.ts'
+import { LadderError, wordsOf } from '../errors.ts'
+import { type Bound, checkHeard, type Decision, type PendingCall } from '../executable.ts'
+import { type Handlers, Listeners, silent } from '../listeners.ts'
+import { observed, observersFor } from '../observers.ts'
 import type { Schema } from '../schema.ts'
 import { checkpointStoreFor } from '../stores/defaults.ts'
 import type { CheckpointStore } from '../stores/store.ts'
-import { type Handlers, Streamed, tellTo } from '../streamed.ts'
+import { Streamed } from '../streamed.ts'
 import { checkedIntents, type DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
 import { answerOf, sessionOf } from './asking.ts'
@@ -42,16 +44,16 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   readonly #checked: CheckedOrchestrator
   readonly #supervisor: Supervisor
   readonly #turns: Turns
-  readonly #handlers = new Set<Handlers>()
-  #runtime: Runtime | undefined
+  readonly #listeners: Listeners
+  #boundTo: Bound | undefined
   #binding = Promise.withResolvers<void>()
 
   constructor(definition: AnyOrchestrator) {
     const checked = checkedOrchestrator(definition)
     const { name, turnKind, summaryKind, summarizer } = checked
-    const { version, description, iterate = false, historyWindow: { router = 5, agents = 15, ack = 0 } = {}, on } = definition
+    const { version, description, iterate = false, historyWindow: { router = 5, agents = 15, ack = 0 } = {}, on, observe } = definition
     // A version of its own would refuse turns that are under way, although nothing about them has changed.
-    const { version: _, ...supervised } = { ...definition, name: turnKind, historyWindow: { router, agents, ack } }
+    const { version: _, on: __, observe: ___, ...supervised } = { ...definition, name: turnKind, historyWindow: { router, agents, ack } }
     this.#checked = checked
     this.name = name
     this.version = version
@@ -59,31 +61,35 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     this.#supervisor = configured(() => new Supervisor(supervised, { isSingle: !iterate }))
     this.#turns = new Turns(turnKind)
     this.signature = signatureOf(definition, checkedIntents(supervised))
-    this.machine = sessionMachine(name, { actors: sessionActors({ ...checked, signature: this.signature, store: () => this.#store() }), now })
+    this.machine = sessionMachine(name, {
+      actors: sessionActors({ ...checked, signature: this.signature, store: () => this.#store(), nextRuntime: () => this.whenBound(this.#boundTo?.runtime) }),
+      now,
+      ended: (sessionId, answer) => this.#observed(sessionId, answer),
+    })
     this.machines = {
       [name]: { machine: this.machine, defaultInput: (sessionId) => ({ sessionId }) },
       [turnKind]: this.#supervisor.machine,
       ...(summarizer && { [summaryKind]: summarizer.machine }),
     }
     this.agents = [...new Set([...this.#supervisor.agents, ...(summarizer?.agents ?? [])])]
-    if (on) this.#handlers.add(on)
+    configured(() => checkHeard(on, observe))
+    this.#listeners = new Listeners(on)
   }
 
   /** Called when a runtime starts with it, and with nothing when that one ends. */
-  bind(runtime: Runtime | undefined): void {
-    this.#runtime = runtime
-    if (runtime) {
-      this.#binding.resolve()
-      this.#binding = Promise.withResolvers<void>()
-    }
-    this.#supervisor.bind(runtime)
-    this.#checked.summarizer?.bind(runtime)
+  bind(bound: Bound | undefined): void {
+    this.#boundTo = bound
+    this.#supervisor.bind(bound)
+    this.#checked.summarizer?.bind(bound)
+    if (!bound) return
+    this.#binding.resolve()
+    this.#binding = Promise.withResolvers<void>()
   }
 
   /** For effects, which go on after a crash before a runtime has started in full. @param but one that has ended */
   async whenBound(but?: Runtime): Promise<Runtime> {
-    while (!this.#runtime || this.#runtime === but) await this.#binding.promise
-    return this.#runtime
+    while (!this.#boundTo || this.#boundTo.runtime === but) await this.#binding.promise
+    return this.#boundTo.runtime
   }
 
   /**
@@ -167,10 +173,10 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     const session = await sessionOf(runtime, this.name, sessionId)
     const actor = runtime.actor(this.name, sessionId)
     if (await this.cancel(sessionId, 'deleted')) await actor.waitFor(({ context }) => (context as { turn?: unknown }).turn === undefined)
-    const rows = await this.#store().rows(this.name, sessionId)
+    const rows = await (await this.#store()).rows(this.name, sessionId)
     const runs = rows.map(({ version, turn_index }) => `${sessionId}.${version ?? 'unversioned'}.${turn_index}`)
     const newest = session?.answers.flatMap(({ turnRunId: run }) => run ?? []) ?? []
-    await this.#store().delete(this.name, sessionId)
+    await (await this.#store()).delete(this.name, sessionId)
     await actor.forget()
     for (const run of new Set([...runs, ...newest])) await runtime.actor(this.#checked.turnKind, run).forget()
     this.#turns.forget(sessionId)
@@ -178,19 +184,18 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Ids of sessions that are stored. @param prefix taken literally @throws LadderError STORE_FAILED where the store cannot list them */
   async sessions(prefix?: string): Promise<string[]> {
-    const store = this.#store()
+    const store = await this.#store()
     if (store.list) return store.list(this.name, prefix)
     throw new LadderError('STORE_FAILED', `the store of '${this.name}' cannot list sessions`, { hint: 'give it a store with list()' })
   }
 
   /** Hears events of all its sessions from now on, by their type or `*`. @returns what ends that */
   on(handlers: Handlers): () => void {
-    this.#handlers.add(handlers)
-    return () => this.off(handlers)
+    return this.#listeners.add(handlers)
   }
 
   off(handlers: Handlers): void {
-    this.#handlers.delete(handlers)
+    this.#listeners.remove(handlers)
   }
 
   /** One turn as a tool, of a new session or of one that is bound here. @throws LadderError ORCHESTRATOR_CONFIG; RuntimeError bad_request */
@@ -232,7 +237,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     const { error, compaction, turnIndex = 0 } = answer
     const ended = answer.turnRunId === undefined ? undefined : await this.#turns.read(runtime, answer.turnRunId)
     const current = ended && recordOf(turnIndex, ended.input, ended.report)
-    const before = ended ? await this.#turns.before(runtime, { store: this.#store(), name, sessionId, turnIndex, keep }) : []
+    const before = ended ? await this.#turns.before(runtime, { store: await this.#store(), name, sessionId, turnIndex, keep }) : []
     if (current && !error) this.#turns.note(sessionId, current)
     const report = reportOf({
       name,
@@ -252,6 +257,17 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     }
   }
 
+  #observed(sessionId: string, answer: Answer): void {
+    const observers = observersFor(this.#checked.definition.observe, answer.inside !== undefined)
+    const warn = this.#boundTo?.warn ?? silent
+    if (observers.length === 0) return
+    const read = this.whenBound().then(() => this.#resultOf(sessionId, answer))
+    read.then(
+      ({ report }) => observed(observers, report, warn),
+      (thrown: unknown) => warn({ session: sessionId, error: wordsOf(thrown) }, 'the report of a turn could not be read for its observers'),
+    )
+  }
+
   async #compact({ sessionId, history, signal }: CompactOptions): Promise<Compaction | null> {
     const request = compactRequestOf(this.#checked, uuid(), checkedCall(this.name, sessionId, history))
     const { error, compaction } = await answerOf(this.#bound(), this.#checked, request, { sessionId, signal, hear: () => undefined })
@@ -260,25 +276,27 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   }
 
   #streamed<Made>({ on }: Asking, work: (hear: (told: LadderEvent) => void) => Promise<Made>): Streamed<Made> {
-    const streamed = new Streamed<Made>()
+    const streamed = new Streamed<Made>(on)
+    const warn = this.#boundTo?.warn ?? silent
+    const within = this.#supervisor.hearingWithin()
     const hear = (told: LadderEvent): void => {
-      for (const handlers of [...this.#handlers, ...(on ? [on] : [])]) tellTo(handlers, told)
-      streamed.tell(told)
+      within(told)
+      this.#listeners.tell(told, warn)
+      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, warn))
     }
     streamed.follow(work(hear))
     return streamed
   }
 
-  #store(): CheckpointStore {
-    const found = checkpointStoreFor(this.#checked.definition.checkpointStore, undefined)
-    if (found) return found
-    throw new LadderError('ORCHESTRATOR_CONFIG', `'${this.name}' has no store for its sessions`, {
-      hint: 'give checkpointStore, or setLadderDefaults({ defaultCheckpointStore })',
-    })
+  async #store(): Promise<CheckpointStore> {
+    const { checkpointStore } = this.#checked.definition
+    if (checkpointStore) return checkpointStore
+    await this.whenBound()
+    return checkpointStoreFor(undefined, this.#boundTo)
   }
 
   #bound(): Runtime {
-    if (this.#runtime) return this.#runtime
+    if (this.#boundTo) return this.#boundTo.runtime
     throw new LadderError('LADDER_CONFIG', `no runtime has '${this.name}'`, {
       hint: 'create one with it: createRuntime({ extensions: [ladder({ executables: […] })] })',
     })
@@ -286,7 +304,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 }
 
 /** What is wrong with its supervisor is wrong with it. @throws LadderError ORCHESTRATOR_CONFIG */
-const configured = (make: () => Supervisor): Supervisor => {
+const configured = <Made>(make: () => Made): Made => {
   try {
     return make()
   } catch (cause) {

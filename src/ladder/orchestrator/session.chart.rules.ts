@@ -162,15 +162,15 @@ export const chartOf = (name: string) => ({
       id: 'settled',
       always: [
         { guard: 'is a failed command', target: 'awaiting-input', actions: ['answerFailed'] },
-        { guard: 'is over', target: 'awaiting-input', actions: ['tellCompleted', 'answerCompleted'] },
-        { target: 'awaiting-input', actions: ['tellAwaiting', 'answerAwaiting'] },
+        { guard: 'is over', target: 'awaiting-input', actions: ['tellCompleted', 'answerCompleted', 'observe'] },
+        { target: 'awaiting-input', actions: ['tellAwaiting', 'answerAwaiting', 'observe'] },
       ],
     },
     failed: {
       id: 'failed',
       always: [
-        { guard: 'was cancelled', target: 'awaiting-input', actions: ['tellCancelled', 'answerCancelled'] },
-        { target: 'awaiting-input', actions: ['tellFailed', 'answerFailed'] },
+        { guard: 'was cancelled', target: 'awaiting-input', actions: ['tellCancelled', 'answerCancelled', 'observe'] },
+        { target: 'awaiting-input', actions: ['tellFailed', 'answerFailed', 'observe'] },
       ],
     },
   },

@@ -10,13 +10,13 @@ import type { Persisted, Plan, SessionRun } from './session.context.ts'
 import { type SessionScope, sessionTask } from './session-task.effects.ts'
 
 export const sessionActors = (scope: SessionScope): Record<string, AnyActorLogic> => ({
-  [loadActor]: sessionTask(`to load a session of '${scope.name}'`, (run) => planOf(scope, run)),
-  [lookActor]: sessionTask('to look at a lock', async ({ sessionId }) => (await scope.store().record(scope.name, sessionId)).lock?.expiresAt ?? null),
-  [recallActor]: sessionTask('to recall', ({ sessionId, turn }) =>
+  [loadActor]: sessionTask(scope, `to load a session of '${scope.name}'`, (run) => planOf(scope, run)),
+  [lookActor]: sessionTask(scope, 'to look at a lock', async ({ sessionId }) => (await (await scope.store()).record(scope.name, sessionId)).lock?.expiresAt ?? null),
+  [recallActor]: sessionTask(scope, 'to recall', ({ sessionId, turn }) =>
     Promise.resolve(scope.definition.memory?.recall?.(sessionId, turn?.request.input)),
   ),
   [turnActor]: remote(scope.turnKind) as AnyActorLogic,
-  [saveActor]: sessionTask(`to save a turn of '${scope.name}'`, (run) => saved(scope, run)),
+  [saveActor]: sessionTask(scope, `to save a turn of '${scope.name}'`, (run) => saved(scope, run)),
   ...compactionActors(scope),
   [summaryActor]: remote(scope.summaryKind) as AnyActorLogic,
 })
@@ -24,7 +24,7 @@ export const sessionActors = (scope: SessionScope): Record<string, AnyActorLogic
 const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Promise<Plan> => {
   const { name, definition, signature, summarizer, lockMaxMs } = scope
   const { state = {}, version = null, memory, summarize } = definition
-  const store = scope.store()
+  const store = await scope.store()
   const row = await store.load(name, sessionId)
   const { lock, summarizedThrough } = row ? await store.record(name, sessionId) : { lock: null, summarizedThrough: null }
   const range =
@@ -51,7 +51,7 @@ const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Pro
 const saved = async ({ name, definition, store: found, policy, keepRows }: SessionScope, { sessionId, turn }: SessionRun): Promise<Persisted> => {
   const { plan, end, request } = turn ?? {}
   if (!plan || !end) throw new Error('there is no turn to be saved')
-  const store = found()
+  const store = await found()
   const state = asJson(end.state)
   await store.save({
     orchestrator_name: name,

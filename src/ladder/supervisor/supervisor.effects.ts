@@ -47,8 +47,8 @@ const branch = (intent: CheckedIntent, scope: Scope): AnyActorLogic =>
     try {
       const { code, own } = await readingOwn(intent, run, codeContext(scope, { run, signal, self }))
       if (intent.agent && !answer) {
-        const input = await intent.agent.fit(intent.input ? await intent.input(code) : run.input)
-        return { ended: 'asks', input, state: null, ...handedDown(intent.agent, readBy(run.history, 'agents'), own) }
+        const input = intent.input ? await intent.input(code) : run.input
+        return { ended: 'asks', input: await intent.agent.fit(input), state: null, ...handedDown(intent.agent, readBy(run.history, 'agents'), own) }
       }
       if (answer?.error) return { ended: 'failed', error: answer.error }
       return { ended: 'completed', output: answer ? answer.data : withoutUnsafe(await intent.run?.(code)) }

@@ -89,8 +89,8 @@ const work = (step: AnyWork, { retry: usual }: AnyWorkflow, contextOf: CallerCon
       if (!answer && (await step.skip?.(code))) return { ended: 'skipped', ...onwardOf(await leads?.after(code, undefined)) }
       if (!answer) await step.before?.(code)
       if ('agent' in step && !answer) {
-        const input = await step.agent.fit(step.input ? await step.input(code) : code.input)
-        return { ended: 'asks', input, state: code.state, ...handedDown(step.agent, readBy(run.history, 'agents')) }
+        const input = step.input ? await step.input(code) : code.input
+        return { ended: 'asks', input: await step.agent.fit(input), state: code.state, ...handedDown(step.agent, readBy(run.history, 'agents')) }
       }
       if (answer?.error) throw LadderError.from(answer.error)
       const output = await checked(step, 'run' in step ? await step.run(code) : answer?.data)

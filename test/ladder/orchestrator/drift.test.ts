@@ -3,6 +3,12 @@ import { expect, test } from 'vitest'
 import { agent, type LadderEvent, ladder, memoryStore, orchestrator } from '../../../src/ladder/index.ts'
 import { aLadderOf } from '../a-ladder.ts'
 
+const gathered = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
+  const all: Item[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
 const usage = { inputTokens: 7, outputTokens: 3 }
 const drifted = async () => {
   const store = memoryStore()
@@ -41,7 +47,7 @@ test('[WL-020, WL-065] a session of another definition is refused before a model
   expect(asked).toHaveLength(1)
   expect(await store.rows('desk', 's')).toEqual(rows)
   const streamed = after.stream('x', { sessionId: 's', history: [] })
-  await expect(kit.clock.until(Array.fromAsync(streamed))).rejects.toMatchObject({ code: 'ORCHESTRATOR_DRIFT' })
+  await expect(kit.clock.until(gathered(streamed))).rejects.toMatchObject({ code: 'ORCHESTRATOR_DRIFT' })
   await expect(streamed.result).rejects.toMatchObject({ code: 'ORCHESTRATOR_DRIFT' })
   // A new session never drifts.
   expect(await execute({ sessionId: 'new' })).toMatchObject({ turnIndex: 0 })

@@ -155,3 +155,20 @@ test('[WL-083, WL-024] the same request attaches to its turn, while it is under 
   expect([one.data, two.data, three.data]).toEqual([{ n: 1 }, { n: 1 }, { n: 1 }])
   expect(three).toEqual(one)
 })
+
+test('[WL-013, WL-019, WL-024] with nothing set up, sessions are kept by the runtime itself: killed at any commit the next turn begins with the row of the one before', async () => {
+  const made = () =>
+    orchestrator({ name: 'desk', state: { n: 0 }, intents: { add: ({ state }: { state: { n: number } }) => ({ n: state.n + 1 }) }, route: () => 'add' as const })
+  let commit = 1
+  for (; ; commit++) {
+    const desk = made()
+    await using kit = await aLadder(desk)
+    const execute = (requestId: string) => desk.execute('', { sessionId: 's/1 ü', history: [], requestId })
+    await kit.clock.until(execute('one'))
+    const result = await killedAt(kit, () => execute('two'), commit)
+    if (!result) break
+    expect(result, `killed at commit ${commit}`).toMatchObject({ turnIndex: 1, data: { n: 2 }, report: { turns: [{ turn: 0 }, { turn: 1 }] } })
+    expect(await kit.clock.until(desk.sessions())).toEqual(['s/1 ü'])
+  }
+  expect(commit).toBeGreaterThan(5)
+})

@@ -17,7 +17,7 @@ const nested = (options: Partial<SessionToolOptions> = {}, work?: (code: Asked) 
     name: 'desk',
     description: 'Answers.',
     checkpointStore: store,
-    state: { n: 0 },
+    state: { n: 0 } as { n: number; text?: string },
     intents: {
       write: { agent: writer, output: z.string().transform((text) => ({ text })) },
       count: (code) => {

@@ -4,6 +4,12 @@ import { z } from 'zod'
 import { agent, END, type LadderEvent, memoryStore, orchestrator, router, workflow } from '../../../src/ladder/index.ts'
 import { aLadder, aLadderOf } from '../a-ladder.ts'
 
+const gathered = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
+  const all: Item[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
 const usage = { inputTokens: 7, outputTokens: 3 }
 type Count = { count: number; note?: string }
 const counting = (store = memoryStore()) =>
@@ -122,8 +128,8 @@ test('[WL-016, WL-041] what a call adds to the state is there before the work; i
     },
   ])
   const journals = JSON.stringify([
-    await Array.fromAsync(kit.runtime.trace({ kind: 'desk', id: 's' })),
-    await Array.fromAsync(kit.runtime.trace({ kind: 'desk-turn', id: 's.unversioned.0' })),
+    await gathered(kit.runtime.trace({ kind: 'desk', id: 's' })),
+    await gathered(kit.runtime.trace({ kind: 'desk-turn', id: 's.unversioned.0' })),
   ])
   expect(journals).toContain('"count":42')
   expect(journals).not.toContain('u-77')
@@ -225,6 +231,7 @@ test('[WL-035] rows of earlier turns stay as they are: a fan-out is a list, nobo
   const desk = orchestrator({
     name: 'desk',
     checkpointStore: store,
+    state: {} as { x?: number; y?: number },
     intents: { x: () => ({ x: 1 }), y: () => ({ y: 1 }) },
     route: ({ input }) => input as never,
   })
@@ -399,7 +406,7 @@ test('[WL-065] a late reader of a stream misses nothing, and it is over after th
   await using kit = await aLadder(desk)
   const streamed = desk.stream('', { sessionId: 's', history: [] })
   await kit.clock.until(streamed.result)
-  const events = await kit.clock.until(Array.fromAsync(streamed))
+  const events = await kit.clock.until(gathered(streamed))
   expect(own(events)).toHaveLength(7)
   expect(events.at(-1)?.type).toBe('orchestrator.turn.awaiting-input')
 })
