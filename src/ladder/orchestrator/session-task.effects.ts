@@ -32,7 +32,7 @@ export const sessionTask = <Value>(
 
 /** The runtime has, or the store that it has brought along. */
 export const hasEnded = (thrown: unknown): boolean =>
-  (isRuntimeError(thrown) && thrown.code === 'closed' && thrown.retryable) || (thrown instanceof LadderError && hasEnded(thrown.cause))
+  (isRuntimeError(thrown) && thrown.code === 'closed') || (thrown instanceof LadderError && hasEnded(thrown.cause))
 
 const sessionError = (what: string, thrown: unknown): LadderErrorBody =>
   (thrown instanceof LadderError ? thrown : new LadderError('ORCHESTRATOR_FAILED', `${what} failed: ${wordsOf(thrown)}`, { cause: thrown })).toJSON()

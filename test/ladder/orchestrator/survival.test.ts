@@ -167,6 +167,7 @@ test('[WL-013, WL-019, WL-024] with nothing set up, sessions are kept by the run
     await kit.clock.until(execute('one'))
     const result = await killedAt(kit, () => execute('two'), commit)
     if (!result) break
+    expect(result.error, `killed at commit ${commit}`).toBeUndefined()
     expect(result, `killed at commit ${commit}`).toMatchObject({ turnIndex: 1, data: { n: 2 }, report: { turns: [{ turn: 0 }, { turn: 1 }] } })
     expect(await kit.clock.until(desk.sessions())).toEqual(['s/1 ü'])
   }
