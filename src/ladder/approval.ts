@@ -1,8 +1,9 @@
 /** What people decide about calls of tools that wait for them. */
 import { z } from 'zod'
-import { type Agent, type AskReport, hashOf, type Tool } from '../index.ts'
+import { type Actor, type Agent, type AskReport, hashOf, type Tool, uuid } from '../index.ts'
 import { LadderError } from './errors.ts'
 import type { Decided, DecisionEvent, RunState } from './run.rules.ts'
+import { isSettled } from './running.ts'
 
 /** A call of a tool that waits for a person. */
 export type PendingCall = Extract<AskReport['report'], { type: 'tool.waiting' }>['approval']
@@ -31,7 +32,7 @@ const Said = z.discriminatedUnion('decision', [
 ])
 
 /** @throws LadderError SCHEMA_VALIDATION_FAILED */
-export const checkedDecision = (given: unknown): Decision => {
+const checkedDecision = (given: unknown): Decision => {
   const read = Said.safeParse(given)
   if (read.success) return read.data as Decision
   throw new LadderError('SCHEMA_VALIDATION_FAILED', `this is no decision: ${z.prettifyError(read.error)}`, {
@@ -41,7 +42,7 @@ export const checkedDecision = (given: unknown): Decision => {
 }
 
 /** The event with which it is told. @param id tells it apart from other decisions about the same call @throws LadderError SCHEMA_VALIDATION_FAILED */
-export const decisionEvent = (
+const decisionEvent = (
   found: RunState['waiting'][number],
   given: Decision,
   agents: readonly Agent[],
@@ -63,7 +64,21 @@ export const decisionEvent = (
   }
 }
 
-export const notWaiting = (runId: string, callId: string, { decided }: Pick<RunState, 'decided'>): LadderError => {
+/** @throws LadderError APPROVAL_UNKNOWN, SCHEMA_VALIDATION_FAILED; RuntimeError not_found */
+export const decide = async (runId: string, decision: Decision, { agents, actor }: { agents: readonly Agent[]; actor: Actor }): Promise<void> => {
+  const given = checkedDecision(decision)
+  const snapshot = await actor.snapshot()
+  const state = snapshot.context as RunState
+  const found = isSettled(snapshot) ? undefined : state.waiting.find(({ approval }) => approval.callId === given.callId)
+  if (!found) throw notWaiting(runId, given.callId, state)
+  const id = uuid()
+  await actor.send(decisionEvent(found, given, agents, id))
+  const { decided } = (await actor.snapshot()).context as RunState
+  const first = decided?.find(({ callId, attempt }) => callId === given.callId && attempt === found.approval.attempt)
+  if (first && first.id !== id) throw alreadyDecided(runId, first)
+}
+
+const notWaiting = (runId: string, callId: string, { decided }: Pick<RunState, 'decided'>): LadderError => {
   const before = decided?.findLast((one) => one.callId === callId)
   if (before) return alreadyDecided(runId, before)
   return new LadderError('APPROVAL_UNKNOWN', `no call '${callId.slice(0, 80)}' of the run ${runId} waits for anybody`, {
@@ -72,7 +87,7 @@ export const notWaiting = (runId: string, callId: string, { decided }: Pick<RunS
   })
 }
 
-export const alreadyDecided = (runId: string, { id: _, ...decided }: Decided): LadderError =>
+const alreadyDecided = (runId: string, { id: _, ...decided }: Decided): LadderError =>
   new LadderError(
     'APPROVAL_UNKNOWN',
     `the call '${decided.callId.slice(0, 80)}' of the run ${runId} was decided before${decided.by ? `, by ${decided.by}` : ''}`,

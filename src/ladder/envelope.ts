@@ -25,18 +25,20 @@ export type LadderUsage = {
   cost?: LadderCost
 }
 
-export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations' | 'awaiting-approval'
+export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations' | 'awaiting-approval' | 'awaiting-input'
 
 /** One node of the tree of what ran; times are ms since the epoch, those of the commits. */
 export type Report = {
   /** Of this shape; only the root says it. */
   schemaVersion?: 1
-  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback' | 'batch' | 'item' | 'planner'
+  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback' | 'batch' | 'item' | 'planner' | 'orchestrator'
   name: string
   version?: string
   runId: string
   parentRunId?: string
   rootRunId: string
+  /** What it belongs to, where it is of a turn of a session. */
+  sessionId?: string
   status: ReportStatus
   error?: LadderErrorBody
   startedAt: number
@@ -53,6 +55,8 @@ export type Report = {
   /** Of a supervisor: what ended it, and what was decided and done in each iteration. */
   terminatedBy?: string
   iterations?: readonly object[]
+  /** What went wrong beside the run, and did not keep it from its end. */
+  warnings?: readonly string[]
   usage: LadderUsage
   children: Report[]
 }

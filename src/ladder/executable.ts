@@ -1,78 +1,23 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import type { AnyStateMachine } from 'xstate'
-import { z } from 'zod'
-import {
-  type ActorSnapshot,
-  type Agent,
-  type Clock,
-  isRuntimeError,
-  type Runtime,
-  type Tool,
-  type Transport,
-  tool,
-  uuid,
-  type WaitOptions,
-} from '../index.ts'
-import { alreadyDecided, checkedDecision, type Decision, decisionEvent, notWaiting, type PendingCall } from './approval.ts'
+import { type Agent, isRuntimeError, type Tool, uuid, type WaitOptions } from '../index.ts'
+import { type Decision, decide, type PendingCall } from './approval.ts'
+import { checkHeard, type Heard } from './audience.ts'
+import { lend, lentTo } from './contexts.ts'
+import { type ToolOptions, toolOf } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
-import { heardIn, heardOf, type RunFeed } from './heard.ts'
+import { heardIn, type RunFeed } from './heard.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
 import { type Handlers, Listeners, silent, Tellers, type Warn } from './listeners.ts'
-import { isObserve, type Observe, observed, observersFor } from './observers.ts'
+import { type Observe, observed, observersFor } from './observers.ts'
+import type { Bound, ExecuteOptions } from './options.ts'
 import type { RunInput, RunState } from './run.rules.ts'
+import { type Begin, followRun, isSettled, unlessEnded } from './running.ts'
 import { fitted, type Schema } from './schema.ts'
 import { Streamed } from './streamed.ts'
 
-export type ExecuteOptions = {
-  /** Names the run: executing it again attaches to it, and never begins it twice. Default: a new one. */
-  runId?: string
-  /** For the code of its author; never stored, so a run that goes on elsewhere does without it. */
-  context?: Readonly<Record<string, unknown>>
-  /** Cancels the run when it aborts. */
-  signal?: AbortSignal
-  /** Hears events of this run, by their type or `*`. */
-  on?: Handlers
-  /** What was said before: models are told it before their question. It stands in the journal of the run. */
-  history?: readonly HistoryMessage[]
-}
-
-/** Who hears of the runs of an executable, as its definition says. */
-export type Heard = {
-  /** Hears events of all its runs, by their type or `*`, before any other handler. */
-  on?: Handlers
-  /** Who gets the report of a run that has ended. Default: whom `setLadderObservers` has set. */
-  observe?: Observe
-}
-
-/** `input` is what the model is told of it, an object; default: what the executable takes, or a text. */
-export type ToolOptions = {
-  name?: string
-  description?: string
-  input?: z.ZodObject
-  approval?: boolean | ((input: unknown) => boolean)
-  /** The model is not told what it comes to, and where all calls of an answer are silent it is not asked again. */
-  mode?: 'silent'
-}
-
 type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
-type Begin = { type: 'execute' } | { type: 'resume' }
-type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & {
-  input: unknown
-  history: RunHistory | undefined
-  leave: AbortSignal
-  hear: (told: LadderEvent) => void
-}
-
-/** What a runtime gives to the executables that it has. */
-export type Bound = {
-  runtime: Runtime
-  registry: Transport['registry']
-  clock: Pick<Clock, 'now'>
-  /** Says in its log that a listener failed. */
-  warn?: Warn
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
 export type InputOf<One extends AnyExecutable> = Parameters<One['execute']>[0]
@@ -90,7 +35,6 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   abstract readonly agents: readonly Agent[]
   /** Executables that may run inside of its runs. */
   readonly inside: readonly AnyExecutable[] = []
-  readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
   readonly #listeners: Listeners
   readonly #observe: Observe | undefined
   #boundTo: Bound | undefined
@@ -147,28 +91,8 @@ export abstract class Executable<Input = unknown, Data = unknown> {
    * As a tool. An agent of the ladder runs it inside of its own run; any other agent as a run of its own, to which a call attaches that a crash has cut off.
    * @throws RuntimeError bad_request: its description is missing, say
    */
-  asTool({ name = this.name, description = this.description ?? '', input, approval = false, mode }: ToolOptions = {}): Tool {
-    const schema = input ?? (this.takes instanceof z.ZodObject ? this.takes : undefined)
-    const text = textOf(this.takes)
-    const made = tool({
-      name,
-      description,
-      input: schema ?? text,
-      delegated: true,
-      onCrash: 'idempotent',
-      timeoutMs: longestMs,
-      approval,
-      ...(mode && { mode }),
-      execute: async (given, { callId, attempt, signal }) => {
-        const value = (schema ? given : (given as z.output<typeof text>).text) as Input
-        const begun = attempt > 1 ? await this.resume(callId, { signal }).catch(unlessUnknown) : undefined
-        const { data, error } = begun ?? (await this.execute(value, { runId: callId, signal }))
-        if (error) throw error
-        return data ?? null
-      },
-    })
-    delegates.set(made, { executable: this, isText: schema === undefined })
-    return made
+  asTool(options: ToolOptions = {}): Tool {
+    return toolOf(this, this.takes, options)
   }
 
   /**
@@ -213,9 +137,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** Calls of tools that wait for a person, of all agents in the run. @throws RuntimeError not_found */
   async pending(runId: string): Promise<readonly PendingCall[]> {
-    const { waiting, isSettled } = await this.#state(runId)
+    const snapshot = await this.actor(runId).snapshot()
     // Of a run that has ended nobody waits any more.
-    return isSettled ? [] : waiting.map(({ approval }) => approval)
+    return isSettled(snapshot) ? [] : (snapshot.context as RunState).waiting.map(({ approval }) => approval)
   }
 
   /**
@@ -224,15 +148,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
    * what is no decision, and for an input that does not fit the tool; RuntimeError not_found
    */
   async decide(runId: string, decision: Decision): Promise<void> {
-    const given = checkedDecision(decision)
-    const state = await this.#state(runId)
-    const found = state.isSettled ? undefined : state.waiting.find(({ approval }) => approval.callId === given.callId)
-    if (!found) throw notWaiting(runId, given.callId, state)
-    const id = uuid()
-    await this.actor(runId).send(decisionEvent(found, given, this.agents, id))
-    const { decided } = await this.#state(runId)
-    const first = decided?.find(({ callId, attempt }) => callId === given.callId && attempt === found.approval.attempt)
-    if (first && first.id !== id) throw alreadyDecided(runId, first)
+    await decide(runId, decision, { agents: this.agents, actor: this.actor(runId) })
   }
 
   /** What was said before, cut for those who read it in a run. @throws LadderError where code of its author fails at that */
@@ -250,7 +166,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   protected contextOf(runId: string): Readonly<Record<string, unknown>> {
-    return this.#contexts.get(runId) ?? nothing
+    return lentTo(this, runId)
   }
 
   /** What a run begins with, beside its input. */
@@ -273,24 +189,17 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return this.takes ? fitted(this.takes, input, `the input of '${this.name}'`) : input
   }
 
-  async #state(runId: string): Promise<RunState & { isSettled: boolean }> {
-    const snapshot = await this.actor(runId).snapshot()
-    return { ...(snapshot.context as RunState), isSettled: snapshot.status !== 'active' || snapshot.hasTag('settled') }
-  }
-
   #run(runId: string, begin: Begin, options: Omit<ExecuteOptions, 'runId'>, input?: Input): Streamed<Result<Data>> {
     const leave = new AbortController()
     const streamed = new Streamed<Result<Data>>(options.on)
     const work = async (): Promise<Result<Data>> => {
       const given: Given = begin.type === 'execute' ? await this.#given(input, options.history) : {}
       if (given.error) return resultOf(this.refused(runId, given.error), given.error)
-      return await this.#settle(runId, begin, {
-        ...options,
-        input: given.value,
-        history: given.history,
-        leave: leave.signal,
-        hear: this.#hearing(runId, streamed),
-      })
+      const run = { ...this.begin(), runId, input: given.value, ...(given.history && { history: given.history }) }
+      const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
+      const takeBack = options.context && lend(this, runId, options.context)
+      const following = { begin, signal: options.signal, leave: leave.signal, hear: this.#hearing(runId, streamed) }
+      return await this.#known(runId, followRun(actor, runId, following).finally(takeBack)).then((state) => this.#resultOf(state))
     }
     streamed.follow(work().finally(() => leave.abort()))
     return streamed
@@ -308,13 +217,21 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** Whoever tells an event is heard by its own listeners first, then by those of the run that was executed, last by those of the call. */
   #hearing(runId: string, streamed: Streamed<unknown>): (told: LadderEvent) => void {
+    const within = this.hearingWithin()
+    return (told) => {
+      if (told.runId !== runId) within(told)
+      this.#listeners.tell(told, this.#warn)
+      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#warn))
+    }
+  }
+
+  /** What tells an event to the listeners of the executable that it is of, of those that may run inside of this one. */
+  hearingWithin(): (told: LadderEvent) => void {
     const within = new Map([...this.#all()].map((one) => [`${one.type} ${one.name}`, one]))
     const tellers = new Tellers()
     return (told) => {
-      const teller = told.runId === runId ? undefined : within.get(tellers.of(told) ?? '')
+      const teller = within.get(tellers.of(told) ?? '')
       if (teller && teller !== this) teller.#listeners.tell(told, this.#warn)
-      this.#listeners.tell(told, this.#warn)
-      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#warn))
     }
   }
 
@@ -325,36 +242,6 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       for (const one of this.inside) one.#all(seen)
     }
     return seen
-  }
-
-  async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input, history }: Settling): Promise<Result<Data>> {
-    const run: RunInput = { ...this.begin(), runId, input, ...(history && { history }) }
-    const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
-    if (context) this.#contexts.set(runId, Object.freeze({ ...context }))
-    const over = new AbortController()
-    const words = actor.events({ signal: over.signal })
-    const heard = (async () => {
-      for await (const { event: told } of words) {
-        const event = heardOf(told, runId)
-        if (event) hear(event)
-      }
-    })()
-    try {
-      if (begin.type === 'resume') await actor.snapshot()
-      await actor.send(begin, begin.type === 'execute' ? { id: 'execute' } : {}).catch(unlessEnded)
-      const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
-      if (signal?.aborted) cancel()
-      signal?.addEventListener('abort', cancel, { signal: leave })
-      const snapshot = await actor.waitForTag('settled')
-      over.abort()
-      await heard
-      return this.#resultOf(snapshot.context as RunState)
-    } catch (error) {
-      throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
-    } finally {
-      over.abort()
-      this.#contexts.delete(runId)
-    }
   }
 
   #resultOf(state: RunState): Result<Data> {
@@ -379,46 +266,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 }
 
-/** It has ended, or waits to be gone on with. */
-const isSettled = (at: ActorSnapshot): boolean => at.status !== 'active' || at.hasTag('settled')
-
-/** What a run inside of another one is told before its question, where that is not just what agents are told there. @param own what was picked for it */
-export const handedDown = (executable: AnyExecutable, told: readonly HistoryMessage[], own?: readonly HistoryMessage[]): { history?: RunHistory } => {
-  if (own === undefined && told.length === 0) return {}
-  const history = executable.slicesOf(own ?? told)
-  return own === undefined && history.agents === told && Object.keys(history).length === 1 ? {} : { history }
-}
-
-const checkHeard = (on: unknown, observe: unknown): void => {
-  if (on !== undefined && (typeof on !== 'object' || on === null || Object.values(on).some((handler) => typeof handler !== 'function')))
-    throw new LadderError('LADDER_CONFIG', 'on has what is no handler', { hint: "write on: { 'agent.completed': ({ runId }) => … }" })
-  if (observe !== undefined && !isObserve(observe))
-    throw new LadderError('LADDER_CONFIG', 'observe is nobody that can be told', { hint: 'write true, false, or one observer: (report) => …' })
-}
-
-const nothing = Object.freeze({})
-/** What has no fields is called with a text, or with what it takes in the place of one. */
-const textOf = (takes: Schema | undefined) =>
-  z.object({ text: (takes instanceof z.ZodType ? takes : z.string()).describe('what it is to do, with all that it has to know') })
-/** ms; its own limits end it before that. */
-const longestMs = 2 ** 31 - 1
-
-const delegates = new WeakMap<object, { executable: AnyExecutable; isText: boolean }>()
-/** Which executable a tool stands for, if any; `isText`: it is called with a text in an object. */
-export const delegateOf = (made: Tool): { executable: AnyExecutable; isText: boolean } | undefined => delegates.get(made)
-
 const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: Data): Result<Data> => ({
   ...(error && { error }),
   ...((!error || data !== undefined) && { data: data as Data }),
   usage: report.usage,
   report,
 })
-
-const unlessUnknown = (error: unknown): undefined => {
-  if (!isRuntimeError(error) || error.code !== 'not_found') throw error
-}
-
-/** A run that has completed takes no events any more, and still has its result. */
-const unlessEnded = (error: unknown): void => {
-  if (!isRuntimeError(error) || error.code !== 'closed') throw error
-}

@@ -105,8 +105,8 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ende
         if (said) enqueue.emit(said)
       }),
       /** Whoever holds this run has to know who waits for a person. */
-      passReport: enqueueActions(({ context, event, enqueue }) => {
-        if (context.inside && event.type === 'ask.reported' && isAboutWaiting(event)) enqueue.sendParent(event)
+      passReport: enqueueActions(({ context, event, enqueue, self }) => {
+        if (context.inside && self._parent && event.type === 'ask.reported' && isAboutWaiting(event)) enqueue.sendParent(event)
       }),
       /** It goes to whoever wants to make the call. */
       decide: enqueueActions(({ context, event, enqueue }) => {

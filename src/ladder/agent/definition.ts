@@ -1,7 +1,9 @@
 /** What an author writes of an agent: all that `agent()` of `statecast` takes, and how it is executed. */
 import { type Agent, type AgentDefinition as CoreDefinition, agent as defineAgent, isRuntimeError, type Tool } from '../../index.ts'
+import type { Heard } from '../audience.ts'
+import { delegateOf } from '../delegates.ts'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, delegateOf, Executable, type Heard } from '../executable.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
 import type { Schema } from '../schema.ts'
 import type { Prices } from '../usage.rules.ts'
 import { type ApprovalPolicy, withApproval } from './approval-policy.ts'
@@ -47,7 +49,7 @@ export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 
   /** As the runtime knows it. */
   core: Agent
   /** By the name of the tool, what runs inside of its run. */
-  inner: Readonly<Record<string, NonNullable<ReturnType<typeof delegateOf>>>>
+  inner: Readonly<Record<string, { executable: AnyExecutable; isText: boolean }>>
 }
 
 const kindName = /^[a-z][a-z0-9-]{0,31}$/
@@ -71,7 +73,7 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
   const inner = Object.fromEntries(
     tools.flatMap((one) => {
       const found = delegateOf(one)
-      return found ? [[one.name, found]] : []
+      return found?.executable instanceof Executable ? [[one.name, { ...found, executable: found.executable as AnyExecutable }]] : []
     }),
   )
   const limits = { ...core.limits, steps: maxTrips }

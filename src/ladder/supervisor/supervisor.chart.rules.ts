@@ -10,6 +10,8 @@ export type SupervisorShape = {
   /** The executable that chooses, where no code does. */
   router?: string
   maxIterations: number
+  /** One decision and one dispatch are all: it is a turn of an orchestrator. */
+  isSingle?: true
 }
 
 /** Code that chooses, that puts together what branches did, and that makes the data. */
@@ -17,7 +19,7 @@ export const routeActor = 'route()'
 export const mergeActor = 'merge()'
 export const outputActor = 'output()'
 
-export const chartOf = ({ name, version, description, intents, router }: SupervisorShape) => {
+export const chartOf = ({ name, version, description, intents, router, isSingle }: SupervisorShape) => {
   const failed = { target: `#${name}.failed` }
   const broken = { ...failed, actions: ['breakDown'] }
   const chosen = [
@@ -98,7 +100,12 @@ export const chartOf = ({ name, version, description, intents, router }: Supervi
             [
               { guard: 'has failed', ...failed, actions: ['fail'] },
               { guard: 'is satisfied', target: `#${name}.concluding`, actions: ['endSatisfied'] },
-              { target: 'iterating' },
+              ...(isSingle
+                ? [
+                    { guard: 'came to nothing', ...failed, actions: ['failAsBranch'] },
+                    { target: `#${name}.concluding`, actions: ['endSingle'] },
+                  ]
+                : [{ target: 'iterating' }]),
             ],
             broken,
           ),

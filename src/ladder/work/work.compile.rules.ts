@@ -55,8 +55,9 @@ export const workActions = (now: () => number, cutOff: CutOff = answered as CutO
       for (const work of workWithRun(context as WorkState)) enqueue.stopChild(runOf(work))
     }),
     hear: assign(({ context, event }: Scope) => ({ waiting: waitingSince(context, event as unknown as AskReport) })),
-    passReport: enqueueActions(({ context, event, enqueue }) => {
-      if ((context as WorkState).inside) enqueue.sendParent(event)
+    /** A run that stands in another one may have a journal of its own all the same: then it is asked itself who waits in it. */
+    passReport: enqueueActions(({ context, event, enqueue, self }) => {
+      if ((context as WorkState).inside && self._parent) enqueue.sendParent(event)
     }),
     /** It goes to the run that wants to make the call. */
     decide: enqueueActions(({ context, event, enqueue }) => {

@@ -6,7 +6,7 @@ import { answered, type WorkAsks, type WorkState } from '../work/work.context.ts
 
 export type StepRecord = {
   /** `cancelled`: an executable was at work in it when the run was. */
-  status: Exclude<ReportStatus, 'max-iterations'>
+  status: Extract<ReportStatus, 'completed' | 'failed' | 'skipped' | 'cancelled'>
   output?: unknown
   error?: LadderErrorBody
   attempts: number
