@@ -11,7 +11,7 @@ export interface RedisClient {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
 }
 
-type RedisOptions = {
+export type RedisOptions = {
   /** First characters of all keys. In a cluster its braces put all of them into one slot, where scripts need them. Default: `{statecast}:` */
   prefix?: string
 }
@@ -41,7 +41,7 @@ for _, key in ipairs(redis.call('ZRANGEBYLEX', KEYS[1], '[' .. ARGV[2], '[' .. A
 end
 return all`
 
-const redisKeys = (client: RedisClient, { prefix = '{statecast}:' }: RedisOptions): Keys => {
+export const redisKeys = (client: RedisClient, { prefix = '{statecast}:' }: RedisOptions): Keys => {
   if (typeof client?.eval !== 'function')
     throw new LadderError('LADDER_CONFIG', 'the client of Redis has no eval', { hint: "give one of the package 'redis', connected" })
   if (typeof prefix !== 'string' || prefix === '')

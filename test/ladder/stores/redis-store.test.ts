@@ -1,8 +1,10 @@
 /** Sessions and runs on a Redis server, where this machine has one: `apt-get install redis-server`. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type RedisClient, redisSnapshots, redisStore } from '../../../src/ladder/index.ts'
+import { type RedisClient, redisSnapshots, redisStore, redisVectors } from '../../../src/ladder/index.ts'
 import { type Redis, redisServer, startRedis } from '../../support/redis.ts'
-import { aRow, describeCheckpointStore, describeSnapshotStore } from './store.contract.ts'
+import { describeVectorStore } from '../memory/vectors.contract.ts'
+import { aRow } from './a-row.ts'
+import { describeCheckpointStore, describeSnapshotStore } from './store.contract.ts'
 
 const wrong = expect.objectContaining({ code: 'LADDER_CONFIG', category: 'configuration' })
 
@@ -39,6 +41,12 @@ describe.runIf(redisServer)('with a server', () => {
     name: 'runs on a Redis server',
     open: async () => redisSnapshots(client),
     reopen: async () => redisSnapshots(await reopened()),
+  })
+
+  describeVectorStore({
+    name: 'vectors on a Redis server',
+    open: async () => redisVectors(client),
+    reopen: async () => redisVectors(await reopened()),
   })
 
   test('stores with different prefixes share nothing', async () => {

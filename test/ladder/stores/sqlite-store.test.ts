@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
-import { sqliteSnapshots, sqliteStore } from '../../../src/ladder/index.ts'
-import { aRow, describeCheckpointStore, describeSnapshotStore } from './store.contract.ts'
+import { sqliteSnapshots, sqliteStore, sqliteVectors } from '../../../src/ladder/index.ts'
+import { aRow } from './a-row.ts'
+import { describeCheckpointStore, describeSnapshotStore } from './store.contract.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'statecast-ladder-'))
 const opened = (): DatabaseSync => {
@@ -43,6 +44,7 @@ test.each(['x; DROP TABLE y', '1st', 'a-b', 'a.b', '', 'a"', 'é', 'a\n', 'x'.re
     const wrong = expect.objectContaining({ code: 'LADDER_CONFIG', category: 'configuration' })
     expect(() => sqliteStore(database, { table })).toThrow(wrong)
     expect(() => sqliteSnapshots(database, { table })).toThrow(wrong)
+    expect(() => sqliteVectors(database, { table })).toThrow(wrong)
   },
 )
 
