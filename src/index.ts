@@ -21,6 +21,7 @@ export {
 } from './actors/index.ts'
 export type { Agent, Heartbeat } from './contracts/agent.ts'
 export type { AskEvent, AskInput, AskOutput, AskReport } from './contracts/ask.ts'
+export { constant, constantWith } from './contracts/constant.ts'
 export type { Channel, Delivery, SendKind, SendOptions as ChannelSendOptions } from './contracts/channel.ts'
 export type { DeskAnswer, DeskInput, DeskRequest } from './contracts/desk.ts'
 export type { Clock, Environment, FailPoints, Ids, Logger, Random } from './contracts/environment.ts'
