@@ -94,12 +94,17 @@ test('[WL-113] a workflow that sleeps and waits: its node is killed while it wai
   const replayed = await left.runtime.replay({ kind: 'fulfil', id })
   await left.runtime.close()
 
-  const calm = await calmly('wf', made, async ({ fulfil, runtime }) => {
-    const running = fulfil.execute(undefined, { runId: id })
-    await comesTo({ runtime }, 'fulfil', id, inStep('paid'))
-    await fulfil.send(id, { type: 'paid', by: 'bank' } as never)
-    return running
-  }, id)
+  const calm = await calmly(
+    'wf',
+    made,
+    async ({ fulfil, runtime }) => {
+      const running = fulfil.execute(undefined, { runId: id })
+      await comesTo({ runtime }, 'fulfil', id, inStep('paid'))
+      await fulfil.send(id, { type: 'paid', by: 'bank' } as never)
+      return running
+    },
+    id,
+  )
   expect(result.data).toEqual([5, { by: 'bank' }])
   expect(timeless(result)).toEqual(timeless(calm.result))
   expect(world.did).toEqual([...calm.did, calm.did.at(-1)])
@@ -171,11 +176,16 @@ test('[WL-129, WL-125] an agent whose call waits for a person, who answers at th
   const replayed = await there.runtime.replay({ kind: 'clerk', id })
   await there.runtime.close()
 
-  const calm = await calmly('ag', made, async (node) => {
-    const running = node.clerk.execute('pay', { runId: id })
-    await decided(node, id)
-    return running
-  }, id)
+  const calm = await calmly(
+    'ag',
+    made,
+    async (node) => {
+      const running = node.clerk.execute('pay', { runId: id })
+      await decided(node, id)
+      return running
+    },
+    id,
+  )
   expect(result.data).toBe('all is paid')
   expect(timeless(result)).toEqual(timeless(calm.result))
   expect(world.did).toEqual([...calm.did, 'model after'])
