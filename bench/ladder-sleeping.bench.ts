@@ -7,7 +7,7 @@ import { withFolder } from './workload.ts'
 const program = new URL('ladder/asleep.ts', import.meta.url)
 
 export const run = async (): Promise<Table[]> => {
-  const runs = amount(2_000)
+  const runs = amount(5_000)
   const all: Sleeping[] = []
   for (let round = 0; round < rounds(3); round++)
     all.push(await withFolder((folder) => inChild<Sleeping>(program, { folder, runs }, { flags: ['--expose-gc'], timeoutMs: 600_000 })))
