@@ -2,7 +2,17 @@
 import type { LadderError, LadderErrorBody } from './errors.ts'
 import type { Plan } from './planner/plan.rules.ts'
 
-/** Tokens, and what those of them cost that have a price, in US dollars. */
+/** US dollars, by channel where the price of each is known. */
+export type LadderCost = {
+  /** Without what was in the cache, or went into it. */
+  input?: number
+  output?: number
+  cached?: number
+  cacheWrite?: number
+  total: number
+}
+
+/** Tokens, and what those of them cost that have a price. */
 export type LadderUsage = {
   /** Those read from the cache of the provider, and put into it, are among them. */
   input: number
@@ -12,21 +22,24 @@ export type LadderUsage = {
   cachedTokens?: number
   cacheWriteTokens?: number
   reasoningTokens?: number
-  costUsd?: number
+  /** Left out where no price is known: that is not the same as nothing. */
+  cost?: LadderCost
 }
 
-export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations' | 'awaiting-approval'
+export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations' | 'awaiting-approval' | 'awaiting-input'
 
 /** One node of the tree of what ran; times are ms since the epoch, those of the commits. */
 export type Report = {
   /** Of this shape; only the root says it. */
   schemaVersion?: 1
-  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback' | 'batch' | 'item' | 'planner'
+  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback' | 'batch' | 'item' | 'planner' | 'orchestrator'
   name: string
   version?: string
   runId: string
   parentRunId?: string
   rootRunId: string
+  /** What it belongs to, where it is of a turn of a session. */
+  sessionId?: string
   status: ReportStatus
   error?: LadderErrorBody
   startedAt: number
@@ -38,9 +51,13 @@ export type Report = {
   trips?: number
   model?: string
   failovers?: readonly { model: string; reason: string }[]
+  /** Of a call of a tool: what a person has decided about it. */
+  decision?: { decision: 'approve' | 'deny' | 'edit'; by?: string; note?: string }
   /** Of a supervisor: what ended it, and what was decided and done in each iteration. */
   terminatedBy?: string
   iterations?: readonly object[]
+  /** What went wrong beside the run, and did not keep it from its end. */
+  warnings?: readonly string[]
   /** Of a planner: the steps that it follows, and how often they were planned anew. */
   plan?: Plan
   replans?: number
@@ -56,3 +73,12 @@ export type Result<Data> = { data?: Data; error?: LadderError; usage: LadderUsag
 
 /** `type` is `workflow.step.completed` and the like. */
 export type LadderEvent = { type: string; runId: string; rootRunId: string; step?: string } & Record<string, unknown>
+
+const rung = /^(agent|workflow|supervisor|orchestrator|planner)\./
+
+/** Which executable tells an event, as `workflow fulfil`; undefined where it does not say. */
+export const wordOf = (event: LadderEvent): string | undefined => {
+  const type = rung.exec(event.type)?.[1]
+  const name = type === undefined ? undefined : event[type]
+  return typeof name === 'string' ? `${type} ${name}` : undefined
+}

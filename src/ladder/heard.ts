@@ -2,7 +2,7 @@
 import type { LadderEvent } from './envelope.ts'
 
 /** @property place where the event stands in the journal, if it does @property end what was said until now is still heard @property stop nothing more is */
-export type Heard = { events: AsyncGenerator<{ event: LadderEvent; place?: string }>; end(): void; stop(): void }
+export type RunFeed = { events: AsyncGenerator<{ event: LadderEvent; place?: string }>; end(): void; stop(): void }
 
 type OutEvent = { type: string; path: string; seq?: number; part?: number; birth?: string } & Record<string, unknown>
 
@@ -15,7 +15,7 @@ export const heardOf = (told: { type: string } & Record<string, unknown>, rootRu
 }
 const ladderWord = /^(?:agent|workflow|supervisor|orchestrator|planner|batch)\./
 
-export async function* heardIn(events: AsyncIterable<OutEvent>, runId: string): Heard['events'] {
+export async function* heardIn(events: AsyncIterable<OutEvent>, runId: string): RunFeed['events'] {
   for await (const { seq, part, birth, path: _, ...told } of events) {
     const event = heardOf(told, runId)
     if (event) yield { event, ...(seq !== undefined && { place: [seq, part ?? 0, ...(birth === undefined ? [] : [birth])].join('.') }) }

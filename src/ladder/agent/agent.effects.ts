@@ -9,18 +9,16 @@ import type { CheckedAgent } from './definition.ts'
 /** What a caller brought along for a run of this process. */
 type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 
-export const promptLogic = ({ input: schema, prompt, output }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
+export const promptLogic = ({ prompt, output, prices }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
   const told = output && answerIn(jsonSchemaOf(output))
   return fromTask<Told, AgentRun>(async ({ input: { runId, input, inside } }) => {
-    // That of a root was looked at before it began.
-    const value = inside && schema ? await fitted(schema, input, 'its input') : input
     const text = prompt
-      ? await prompt(value, { context: contextOf(inside?.rootRunId ?? runId) })
-      : typeof value === 'string'
-        ? value
-        : JSON.stringify(value)
+      ? await prompt(input, { context: contextOf(inside?.rootRunId ?? runId) })
+      : typeof input === 'string'
+        ? input
+        : JSON.stringify(input)
     if (typeof text !== 'string' || text === '') throw new Error('it gave no text to ask the model with')
-    return { text, ...(told !== undefined && { intro: told }) }
+    return { text, ...(told !== undefined && { intro: told }), ...(prices && { prices }) }
   }) as AnyActorLogic
 }
 

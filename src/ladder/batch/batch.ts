@@ -6,6 +6,7 @@ import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, type DataOf, Executable, type InputOf } from '../executable.ts'
 import type { RunState } from '../run.rules.ts'
+import type { Schema } from '../schema.ts'
 import type { BatchShape } from './batch.chart.rules.ts'
 import { type BatchRun, begun, dataOf, itemsIn } from './batch.context.ts'
 import { checkLogic, retryLogic } from './batch.effects.ts'
@@ -42,15 +43,14 @@ export class Batch<Item = unknown, Data = unknown> extends Executable<readonly I
     this.machine = batchMachine(this.#shape, { run: executable.machine, check: checkLogic(executable), retry: retryLogic(retry), now })
   }
 
-  protected get takes(): unknown {
+  protected get takes(): Schema {
     return Items
   }
 
-  protected parsed(input: readonly Item[] | undefined): { value?: unknown; error?: LadderError } {
-    const value = itemsIn(input)
-    if (value) return { value }
-    const error = new LadderError('SCHEMA_VALIDATION_FAILED', `the input of '${this.name}' is no list of items`, { hint: 'give a list' })
-    return { error }
+  override async fit(input: unknown): Promise<unknown> {
+    const items = itemsIn(input)
+    if (items) return items
+    throw new LadderError('SCHEMA_VALIDATION_FAILED', `the input of '${this.name}' is no list of items`, { hint: 'give a list' })
   }
 
   protected begin(): object {

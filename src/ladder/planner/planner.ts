@@ -4,9 +4,10 @@ import { type Agent as CoreAgent, now } from '../../index.ts'
 import { agent } from '../agent/agent.ts'
 import type { Report, Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, Executable, type ExecuteOptions } from '../executable.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
+import type { ExecuteOptions } from '../options.ts'
 import { type RunState, runActor } from '../run.rules.ts'
-import { fitted, jsonSchemaOf } from '../schema.ts'
+import { jsonSchemaOf, type Schema } from '../schema.ts'
 import type { Streamed } from '../streamed.ts'
 import { plannerMachine } from './compile.rules.ts'
 import { type AnyPlanner, type Capability, checkPlanner, type PlannerDefinition } from './definition.ts'
@@ -116,19 +117,8 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
       })
   }
 
-  protected get takes(): unknown {
+  protected get takes(): Schema | undefined {
     return this.#definition.input
-  }
-
-  protected async parsed(input: Input | undefined): Promise<{ value?: unknown; error?: LadderError }> {
-    const { input: schema } = this.#definition
-    if (!schema) return { value: input }
-    try {
-      return { value: await fitted(schema, input, `the input of '${this.name}'`) }
-    } catch (error) {
-      if (error instanceof LadderError) return { error }
-      throw error
-    }
   }
 
   protected begin({ approvedPlan }: PlannerOptions): object {

@@ -1,13 +1,13 @@
 /** A run as server-sent events: what it says, what it comes to, and a mark that this is the end. */
 import { isRuntimeError } from '../../index.ts'
 import type { AnyExecutable } from '../executable.ts'
-import type { Heard } from '../heard.ts'
+import type { RunFeed } from '../heard.ts'
 import { refusalOf } from './refusal.ts'
 
 type Framed = {
   executable: AnyExecutable
   runId: string
-  heard: Heard
+  heard: RunFeed
   /** Ends the run when whoever reads it goes. */
   cancelsOnClose: boolean
 }

@@ -3,8 +3,9 @@ import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
-import { Executable } from '../executable.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
 import { type RunState, runActor } from '../run.rules.ts'
+import type { Schema } from '../schema.ts'
 import { workflowMachine } from './compile.rules.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, checkWorkflow, childrenOf, isWork, type WorkflowDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
@@ -19,11 +20,12 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
   readonly description: string | undefined
   readonly machine: AnyStateMachine
   readonly agents: readonly Agent[]
+  override readonly inside: readonly AnyExecutable[]
   readonly #definition: AnyWorkflow
   readonly #shape: WorkflowShape
 
   constructor(definition: AnyWorkflow) {
-    super()
+    super(definition)
     checkWorkflow(definition)
     const { name, version, description } = definition
     this.name = name
@@ -32,12 +34,14 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     this.#definition = definition
     this.#shape = shapeOf(definition)
     const executables = worksOf(definition).flatMap((step) => ('agent' in step ? [step.agent] : []))
+    this.inside = executables
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
     this.machine = workflowMachine(this.#shape, {
       actors: { ...stepActors(definition, (runId) => this.contextOf(runId)), ...runs },
       begin: this.begin(),
       now,
+      ended: (run) => this.ended(run),
     })
   }
 
@@ -46,18 +50,8 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     await this.actor(runId).send(event, options)
   }
 
-  protected get takes(): unknown {
+  protected get takes(): Schema | undefined {
     return this.#definition.input
-  }
-
-  protected parsed(input: Input | undefined): { value?: unknown; error?: LadderError } {
-    const read = this.#definition.input?.safeParse(input)
-    if (!read) return { value: input }
-    if (read.success) return { value: read.data }
-    const error = new LadderError('SCHEMA_VALIDATION_FAILED', `the input of '${this.name}' does not fit its schema: ${read.error.message}`, {
-      cause: read.error,
-    })
-    return { error }
   }
 
   protected begin(): { state: unknown } {
