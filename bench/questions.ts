@@ -15,6 +15,7 @@ export const questions: Record<string, string> = {
   inspect: 'What does it cost that actors can be looked at, and how late is what is seen?',
   commits: 'How many commits does a turn need?',
   memory: 'How much memory does a session take, awake and asleep, and how fast does it wake?',
+  'ladder-sleeping': 'What does a workflow cost while it sleeps: in memory, on disk, and to wake?',
   recovery: 'How long does a recorded input take to be applied again?',
   'long-session': 'How long does a session of 10,000 turns take to come back from disk?',
   bytes: 'How many bytes does a turn leave on disk, beside what was said in it?',

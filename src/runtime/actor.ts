@@ -189,6 +189,12 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
     return this.#parts.directory.revive(this.address)
   }
 
+  /** Removes it with its journal, whatever it is doing: under its name another one can begin. @returns false where it was not there */
+  async forget(): Promise<boolean> {
+    this.#parts.admit()
+    return this.#parts.directory.forget(this.address)
+  }
+
   /** Hears what the machine emits from now on: events of one type, or all with `*`. As in XState, not what its children emit. */
   on<Type extends EmittedFrom<Machine>['type'] | '*'>(
     type: Type,

@@ -19,12 +19,12 @@ export const codeContext = (
   { definition, contextOf }: Scope,
   { run, signal, self }: { run: SupervisorRun; signal: AbortSignal; self: AnyActorRef },
 ): Code => {
-  const { runId, input, state, iterations, feedback, inside, history } = run
+  const { runId, input, state, iterations, feedback, inside, history, known } = run
   const { goal, maxIterations = 10 } = definition
   return {
     input: structuredClone(input) as never,
     state: structuredClone(state) as never,
-    context: contextOf(inside?.rootRunId ?? runId),
+    context: known ? Object.freeze({ ...contextOf(inside?.rootRunId ?? runId), ...known }) : contextOf(inside?.rootRunId ?? runId),
     goal,
     history: readBy(history, 'agents'),
     iteration: iterations.length,

@@ -27,7 +27,8 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
   readonly #picks: boolean
   readonly #begin: Pick<SupervisorInput, 'state' | 'directive' | 'history'>
 
-  constructor(definition: AnySupervisor) {
+  /** @param isSingle one decision and one dispatch are all: it is that of turns of an orchestrator */
+  constructor(definition: AnySupervisor, { isSingle = false }: { isSingle?: boolean } = {}) {
     super(definition)
     const intents = checkedIntents(definition)
     const { name, version, description, router, maxIterations = 10 } = definition
@@ -40,6 +41,7 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     this.#shape = {
       name,
       maxIterations,
+      ...(isSingle && { isSingle: true as const }),
       ...(version !== undefined && { version }),
       ...(description !== undefined && { description }),
       ...(router && { router: router.name }),
