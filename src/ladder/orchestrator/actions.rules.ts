@@ -19,7 +19,7 @@ import {
   turnRunId,
   withdrawn,
 } from './session.context.ts'
-import { type Cancel, endedOf, errorOf, outputOf, requestIn, thrownIn, madeOf } from './session.events.rules.ts'
+import { type Cancel, endedOf, errorOf, madeOf, outputOf, requestIn, thrownIn } from './session.events.rules.ts'
 
 type Word = { type: string } & Record<string, unknown>
 type Scope = { context: SessionRun; event: EventObject }

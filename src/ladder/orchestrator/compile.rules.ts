@@ -4,7 +4,7 @@ import type { RunEnd } from '../run.rules.ts'
 import { sessionActions } from './actions.rules.ts'
 import { chartOf } from './session.chart.rules.ts'
 import { type Answer, hasDrifted, isForeign, isKnown, opened, type Persisted, type SessionRun } from './session.context.ts'
-import { type Cancel, endedOf, errorOf, outputOf, requestIn, madeOf } from './session.events.rules.ts'
+import { type Cancel, endedOf, errorOf, madeOf, outputOf, requestIn } from './session.events.rules.ts'
 
 /** @property ended called on the node of a session when a turn of it has its answer */
 type SessionParts = {

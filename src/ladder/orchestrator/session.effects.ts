@@ -11,7 +11,11 @@ import { type SessionScope, sessionTask } from './session-task.effects.ts'
 
 export const sessionActors = (scope: SessionScope): Record<string, AnyActorLogic> => ({
   [loadActor]: sessionTask(scope, `to load a session of '${scope.name}'`, (run) => planOf(scope, run)),
-  [lookActor]: sessionTask(scope, 'to look at a lock', async ({ sessionId }) => (await (await scope.store()).record(scope.name, sessionId)).lock?.expiresAt ?? null),
+  [lookActor]: sessionTask(
+    scope,
+    'to look at a lock',
+    async ({ sessionId }) => (await (await scope.store()).record(scope.name, sessionId)).lock?.expiresAt ?? null,
+  ),
   [recallActor]: sessionTask(scope, 'to recall', ({ sessionId, turn }) =>
     Promise.resolve(scope.definition.memory?.recall?.(sessionId, turn?.request.input)),
   ),

@@ -158,7 +158,12 @@ test('[WL-083, WL-024] the same request attaches to its turn, while it is under 
 
 test('[WL-013, WL-019, WL-024] with nothing set up, sessions are kept by the runtime itself: killed at any commit the next turn begins with the row of the one before', async () => {
   const made = () =>
-    orchestrator({ name: 'desk', state: { n: 0 }, intents: { add: ({ state }: { state: { n: number } }) => ({ n: state.n + 1 }) }, route: () => 'add' as const })
+    orchestrator({
+      name: 'desk',
+      state: { n: 0 },
+      intents: { add: ({ state }: { state: { n: number } }) => ({ n: state.n + 1 }) },
+      route: () => 'add' as const,
+    })
   let commit = 1
   for (; ; commit++) {
     const desk = made()
