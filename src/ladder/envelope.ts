@@ -25,13 +25,13 @@ export type LadderUsage = {
   cost?: LadderCost
 }
 
-export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations' | 'awaiting-input'
+export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations' | 'awaiting-approval' | 'awaiting-input'
 
 /** One node of the tree of what ran; times are ms since the epoch, those of the commits. */
 export type Report = {
   /** Of this shape; only the root says it. */
   schemaVersion?: 1
-  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback' | 'orchestrator'
+  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback' | 'batch' | 'item' | 'planner' | 'orchestrator'
   name: string
   version?: string
   runId: string
@@ -50,6 +50,8 @@ export type Report = {
   trips?: number
   model?: string
   failovers?: readonly { model: string; reason: string }[]
+  /** Of a call of a tool: what a person has decided about it. */
+  decision?: { decision: 'approve' | 'deny' | 'edit'; by?: string; note?: string }
   /** Of a supervisor: what ended it, and what was decided and done in each iteration. */
   terminatedBy?: string
   iterations?: readonly object[]
@@ -59,7 +61,10 @@ export type Report = {
   children: Report[]
 }
 
-/** @property data there when all went well @property error there when it did not: nothing that happens at run time is thrown */
+/**
+ * @property data there when all went well, and of a batch always, as far as its items came to something
+ * @property error there when it did not: nothing that happens at run time is thrown
+ */
 export type Result<Data> = { data?: Data; error?: LadderError; usage: LadderUsage; report: Report }
 
 /** `type` is `workflow.step.completed` and the like. */

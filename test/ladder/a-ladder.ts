@@ -2,11 +2,13 @@
 import { type LadderOptions, ladder } from '../../src/ladder/index.ts'
 import { type ScriptedSource, type TestRuntime, testRuntime } from '../../src/testing/index.ts'
 
-export const aLadder = (...executables: LadderOptions['executables'][number][]) => testRuntime({ extensions: [ladder({ executables })] })
+export const aLadder = (...executables: Registered[]) => testRuntime({ extensions: [ladder({ executables })] })
 
 /** The same with models by their references. */
-export const aLadderOf = (models: Record<string, ScriptedSource>, ...executables: LadderOptions['executables'][number][]) =>
+export const aLadderOf = (models: Record<string, ScriptedSource>, ...executables: Registered[]) =>
   testRuntime({ extensions: [ladder({ executables })], models })
+
+type Registered = LadderOptions['executables'][number]
 
 /** A report, or a result, apart from when it was. */
 export const timeless = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll(/"(?:startedAt|endedAt|duration)":\d+/g, '"t":0'))

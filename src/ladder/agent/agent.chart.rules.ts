@@ -71,7 +71,13 @@ export const chartOf = ({ name, version, description, isChecked, inner }: AgentS
               onDone: answered,
               onError: { target: `#${name}.failed`, actions: ['failToAsk'] },
             },
-            on: { cancel: { actions: ['stop', 'tellAskToStop'] } },
+            on: {
+              cancel: [
+                // They say what they have used before the calls end that they are.
+                ...(runsAny ? [{ guard: 'runs inside', actions: ['stop', 'cancelRuns'] }] : []),
+                { actions: ['stop', 'tellAskToStop'] },
+              ],
+            },
           },
           ...(isChecked && {
             checking: {

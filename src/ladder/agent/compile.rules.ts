@@ -4,9 +4,22 @@ import type { AskOutput, AskReport } from '../../index.ts'
 import { askAgent } from '../../index.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
-import { isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
+import { type DecisionEvent, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
 import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
-import { type AgentRun, answered, begun, callPath, ranInside, reported, running, type Told } from './agent.context.ts'
+import {
+  type AgentRun,
+  answered,
+  begun,
+  callPath,
+  decisionIn,
+  isAtWork,
+  judged,
+  ranInside,
+  reported,
+  running,
+  runsInside,
+  type Told,
+} from './agent.context.ts'
 import { cancelledError, finishError } from './failures.rules.ts'
 import { reportOf } from './report.rules.ts'
 
@@ -74,7 +87,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ende
         return word('approval.requested', run, { callId, tool, input })
       }
       case 'tool.decided':
-        return word('approval.decided', run, { callId: report.callId })
+        return word('approval.decided', run, { callId: report.callId, ...decisionIn(run, report.callId) })
       default:
         return undefined
     }
@@ -99,6 +112,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ende
       decide: enqueueActions(({ context, event, enqueue }) => {
         const { ask } = event as { ask?: string }
         const inner = context.calls.find(({ run }) => run && ask !== undefined && isWithin(ask, run.runId))?.run
+        enqueue.assign(judged(context, event as unknown as DecisionEvent))
         enqueue.sendTo(inner?.id ?? 'ask', event)
       }),
       run: enqueueActions(({ context, event, enqueue }) => {
@@ -122,21 +136,30 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ende
         const run = context.calls.find((call) => call.callId === callId)?.run
         if (run && !run.report) enqueue.stopChild(run.id)
       }),
+      cancelRuns: enqueueActions(({ context, event, enqueue }) => {
+        for (const { run } of context.calls) if (isAtWork(run)) enqueue.sendTo(run.id, event)
+      }),
       /** Nobody waits for them any more. */
       stopRuns: enqueueActions(({ context, enqueue }) => {
         for (const { run } of context.calls) if (run && !run.report) enqueue.stopChild(run.id)
       }),
-      takeRun: assign(({ context, event }) => ranInside(context, idIn(event), (event as Done).output as RunEnd)),
+      takeRun: enqueueActions(({ context, event, enqueue }) => {
+        enqueue.assign(ranInside(context, idIn(event), (event as Done).output as RunEnd))
+        // Nothing is kept of it but its report.
+        enqueue.stopChild(idIn(event))
+      }),
       answerCall: enqueueActions(({ context, event, enqueue }) => {
         const callId = context.calls.find(({ run }) => run?.id === idIn(event))?.callId
         const { data, error } = (event as Done).output as RunEnd
-        if (callId !== undefined)
+        if (context.stopped && !runsInside(context)) enqueue.sendTo('ask', { type: 'cancel' })
+        else if (callId !== undefined && !context.stopped)
           enqueue.sendTo('ask', { type: 'answer', callId, ...(error ? { error: toolFailure(error) } : { output: data ?? null }) })
       }),
       breakRun: enqueueActions(({ context, event, enqueue }) => {
         const callId = context.calls.find(({ run }) => run?.id === idIn(event))?.callId
         const error = toolFailure(broken(name, 'a run', (event as Done).error))
-        if (callId !== undefined) enqueue.sendTo('ask', { type: 'answer', callId, error })
+        if (context.stopped) enqueue.sendTo('ask', { type: 'cancel' })
+        else if (callId !== undefined) enqueue.sendTo('ask', { type: 'answer', callId, error })
       }),
       stop: assign({ stopped: ({ event }) => ({ reason: (event as { reason?: string }).reason ?? null }) }),
       tellAskToStop: sendTo('ask', { type: 'cancel' }),
@@ -169,6 +192,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ende
     },
     guards: {
       'is inside': ({ context }) => context.inside !== undefined,
+      'runs inside': ({ context }) => runsInside(context) && context.stopped === undefined,
       'was cancelled': ({ context, event }) => answerIn(event).status === 'cancelled' || context.stopped !== undefined,
       'has failed': ({ event }) => answerIn(event).status === 'failed',
       'was kept back': ({ event }) => finishError(answerIn(event).finish) !== undefined,

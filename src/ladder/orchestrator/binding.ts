@@ -1,8 +1,8 @@
 /** The runtime that an orchestrator is of, as long as there is one. */
 import type { Runtime } from '../../index.ts'
 import { LadderError } from '../errors.ts'
-import type { Bound } from '../executable.ts'
 import { silent, type Warn } from '../listeners.ts'
+import type { Bound } from '../options.ts'
 
 export class Binding {
   readonly #name: string

@@ -1,7 +1,7 @@
 /** What a turn tells, in one order: words of its session, and between them all that is told by what runs in it, wherever that is. */
 import type { Address, Runtime } from '../../index.ts'
 import type { LadderEvent } from '../envelope.ts'
-import { heardOf } from '../executable.ts'
+import { heardOf } from '../heard.ts'
 import { routeActor } from '../supervisor/supervisor.chart.rules.ts'
 import type { Decision } from '../supervisor/supervisor.context.ts'
 

@@ -1,7 +1,7 @@
 /** What is said with each call of an orchestrator, and what comes back. */
 import type { Result } from '../envelope.ts'
-import type { ExecuteOptions } from '../executable.ts'
 import type { HistoryMessage } from '../history.rules.ts'
+import type { ExecuteOptions } from '../options.ts'
 import type { Compaction } from './compaction.rules.ts'
 import type { OrchestratorReport } from './report.rules.ts'
 

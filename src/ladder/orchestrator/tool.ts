@@ -1,8 +1,8 @@
 /** An orchestrator as a tool: one turn of a session that the model does not choose. */
 import { z } from 'zod'
 import { type Tool, tool } from '../../index.ts'
+import { delegating, longestMs } from '../delegates.ts'
 import { LadderError } from '../errors.ts'
-import { delegating, longestMs } from '../executable.ts'
 import type { HistoryMessage } from '../history.rules.ts'
 import { OrchestratorCall } from './call.ts'
 import type { Orchestrator } from './orchestrator.ts'

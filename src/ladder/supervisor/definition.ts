@@ -1,6 +1,8 @@
 /** What an author writes of a supervisor: who there is to choose from, who chooses, and when it is enough. */
+
+import type { Heard } from '../audience.ts'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, Executable, type Heard } from '../executable.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
 import type { HistoryMessage, HistoryReader, HistoryWindow } from '../history.rules.ts'
 import type { OutputOf, Schema } from '../schema.ts'
 import type { IterationRecord, Verdict } from './supervisor.context.ts'

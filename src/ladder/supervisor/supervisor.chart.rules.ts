@@ -1,5 +1,5 @@
 /** The states and arrows of a supervisor: its intents are regions by the names that its author gave. Plain data. */
-import { about, deciding, hearing, working } from '../work/work.chart.rules.ts'
+import { about, cancelling, deciding, hearing, working } from '../work/work.chart.rules.ts'
 import type { SupervisorRun } from './supervisor.context.ts'
 
 export type SupervisorShape = {
@@ -58,6 +58,8 @@ export const chartOf = ({ name, version, description, intents, router, isSingle 
       },
     }
   }
+  const asksAny = router !== undefined || intents.some(({ executable }) => executable !== undefined)
+  const cutOff = cancelling(name)
   const goOn = [
     // All iterations have ended: only its output could not be made.
     { guard: 'was concluding', target: 'concluding', actions: ['mend'] },
@@ -75,7 +77,7 @@ export const chartOf = ({ name, version, description, intents, router, isSingle 
       },
       working: {
         initial: 'iterating',
-        on: { cancel: { target: 'cancelled', actions: ['cancel'] }, ...hearing },
+        on: { cancel: [...(asksAny ? [cutOff.arrow] : []), { target: `#${name}.cancelled`, actions: ['cancel'] }], ...hearing },
         states: {
           iterating: {
             entry: ['tellIteration'],
@@ -109,6 +111,7 @@ export const chartOf = ({ name, version, description, intents, router, isSingle 
           ),
         },
       },
+      ...(asksAny && { cancelling: cutOff.state }),
       concluding: {
         entry: ['conclude'],
         invoke: {

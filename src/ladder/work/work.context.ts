@@ -40,6 +40,15 @@ export const answered = (run: WorkState, work: string, answer: RunEnd): Partial<
   }
 }
 
+/** Work in which a run has begun and not ended. */
+export const workWithRun = ({ going }: WorkState): string[] => Object.keys(going).filter((work) => going[work]?.asks && !going[work].answer)
+
+/** Nothing is known of the run inside of it. */
+export const dropped = ({ going }: WorkState, work: string): Partial<WorkState> => {
+  const { [work]: _, ...rest } = going
+  return { going: rest }
+}
+
 /** What a run inside of it is given. */
 export const nestedInput = (run: WorkState, work: string, reader: HistoryReader = 'agents'): RunInput => {
   const { runId, input, history: own }: Omit<Asks, 'state'> = run.going[work]?.asks ?? { runId: `${run.runId}/${work}`, input: undefined }

@@ -1,6 +1,8 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
+
+import type { Heard } from '../audience.ts'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, Executable, type Heard } from '../executable.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
 import type { HistoryMessage } from '../history.rules.ts'
 import type { Schema } from '../schema.ts'
 import type { StepRecord } from './workflow.context.ts'

@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { AnyActorLogic, AnyActorRef } from 'xstate'
 import { effect, fromTask } from '../../index.ts'
 import { LadderError, wordsOf } from '../errors.ts'
-import { handedDown } from '../executable.ts'
-import { readBy } from '../history.rules.ts'
+import { handedDown, readBy } from '../history.rules.ts'
 import { fitted, type Schema } from '../schema.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, isWork, type Onward, type Retry, type StepContext } from './definition.ts'
 import { outputActor, untilActor } from './workflow.chart.rules.ts'
@@ -184,7 +183,8 @@ const merged = (before: unknown, branches: readonly unknown[]): unknown => {
   return all
 }
 
-const pauseAfter = (attempt: number, { backoff = 'exponential' }: Retry = {}): number => {
+/** ms before the attempt after this one. */
+export const pauseAfter = (attempt: number, { backoff = 'exponential' }: Retry = {}): number => {
   const wanted =
     typeof backoff === 'function' ? backoff(attempt) : backoff === 'none' ? 0 : backoff === 'linear' ? 500 * attempt : 500 * 2 ** (attempt - 1)
   return Math.min(pauseMaxMs, Math.max(0, Number.isFinite(wanted) ? wanted : 0))
