@@ -53,7 +53,6 @@ const wrong: [string, object, RegExp][] = [
   ['onCompact that is no function', { summarize: { onCompact: 5 } }, /onCompact/],
   ['a window that is none', { historyWindow: { agents: 'all' } }, /historyWindow/],
   ['a command of a name that is taken', { commands: { compact: a } }, /compact/],
-  ['a memory that does nothing', { memory: {} }, /memory/],
 ]
 test.each(wrong)('[WL-012] %s is ORCHESTRATOR_CONFIG when it is written', (_, given, message) => {
   expect(() => orchestrator({ ...good, ...given } as never)).toThrow(
