@@ -8,7 +8,12 @@ export const report = workflow({
   input: z.object({ by: z.string() }),
   state: { sum: 0 },
   steps: [
-    { name: 'add', run: ({ state }) => void (state.sum = 42) },
+    {
+      name: 'add',
+      run: ({ state }) => {
+        state.sum = 42
+      },
+    },
     { name: 'tell', run: ({ input, state }) => console.log(`the report, begun by the ${input.by}: ${state.sum}`) },
   ],
   output: ({ state }) => state.sum,

@@ -18,7 +18,7 @@ const onDisk = (folder: string): TestStore => {
   let open: Transport | undefined
   return {
     open: async (environment) => (open = await openTransport(`embedded:${folder}`, { environment })),
-    crash: async () => void (await open?.close()),
+    crash: async () => open?.close(),
   }
 }
 
@@ -52,7 +52,7 @@ const aLongOne = (steps: number, did: Map<string, number>) => {
   }
   return workflow({
     name: 'long',
-    state: { count: 0 } as Count,
+    state: { count: 0 },
     maxSteps: steps,
     steps: Array.from({ length: steps }, (_, index) => stepAt(index)),
     output: ({ state }) => state.count,
