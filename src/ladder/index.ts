@@ -20,39 +20,20 @@ export { memoryVectors } from './memory/memory-vectors.ts'
 export type { MemoryOptions } from './memory/session-memory.ts'
 export { sqliteVectors } from './memory/sqlite-vectors.ts'
 export type { Embedder, VectorItem, VectorMatch, VectorMetadata, VectorStore } from './memory/vectors.ts'
-export { type Observe, type Observe, type Observer, type Observer, setLadderObservers, setLadderObservers } from './observers.ts'
-export type { ExecuteOptions, ExecuteOptions } from './options.ts'
-export type { Compaction, Compaction } from './orchestrator/compaction.rules.ts'
-export type {
-  Commands,
-  Commands,
-  OrchestratorDefinition,
-  OrchestratorDefinition,
-  SessionMemory,
-  Summarize,
-  Summarize,
-  SummarizePolicy,
-  SummarizePolicy,
-} from './orchestrator/definition.ts'
-export type {
-  CompactOptions,
-  CompactOptions,
-  ResumeOptions,
-  ResumeOptions,
-  TurnOptions,
-  TurnOptions,
-  TurnResult,
-  TurnResult,
-} from './orchestrator/options.ts'
-export { type Orchestrator, type Orchestrator, orchestrator, orchestrator } from './orchestrator/orchestrator.ts'
-export type { OrchestratorReport, OrchestratorReport, TurnRecord, TurnRecord } from './orchestrator/report.rules.ts'
-export type { SessionBinding, SessionBinding, SessionScope, SessionScope, SessionToolOptions, SessionToolOptions } from './orchestrator/tool.ts'
+export { type Observe, type Observer, setLadderObservers } from './observers.ts'
+export type { ExecuteOptions } from './options.ts'
+export type { Compaction } from './orchestrator/compaction.rules.ts'
+export type { Commands, OrchestratorDefinition, Summarize, SummarizePolicy } from './orchestrator/definition.ts'
+export type { CompactOptions, ResumeOptions, TurnOptions, TurnResult } from './orchestrator/options.ts'
+export { type Orchestrator, orchestrator } from './orchestrator/orchestrator.ts'
+export type { OrchestratorReport, TurnRecord } from './orchestrator/report.rules.ts'
+export type { SessionBinding, SessionScope, SessionToolOptions } from './orchestrator/tool.ts'
 export type { Capability, PlannerDefinition, StepOutcome, StepVerdict } from './planner/definition.ts'
 export type { Plan, PlanStep } from './planner/plan.rules.ts'
 export { type Planner, type PlannerOptions, planner } from './planner/planner.ts'
-export type { Cadence, Cadence } from './schedule/cadence.ts'
-export type { FiringInput, FiringInput, ScheduleDefinition, ScheduleDefinition } from './schedule/definition.ts'
-export { type PastFiring, type PastFiring, type Schedule, type Schedule, schedule, schedule } from './schedule/schedule.ts'
+export type { Cadence } from './schedule/cadence.ts'
+export type { FiringInput, ScheduleDefinition } from './schedule/definition.ts'
+export { type PastFiring, type Schedule, schedule } from './schedule/schedule.ts'
 export type { OutputOf, Schema } from './schema.ts'
 export type { DoorOptions } from './serving/door.ts'
 export { type Handler, type ServeOptions, serve } from './serving/serve.ts'
