@@ -34,7 +34,7 @@ export { type Address, formatAddress, parseAddress, subjects } from './contracts
 export type { Tool, ToolContext } from './contracts/tool.ts'
 export type { Transport } from './contracts/transport.ts'
 export type { Approval, TurnOutput } from './contracts/turn.ts'
-export { askAgent } from './machines/index.ts'
+export { askAgent, askAgentByStep } from './machines/index.ts'
 export { scriptedModel } from './models/index.ts'
 export type {
   Actor,

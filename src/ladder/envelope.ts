@@ -1,7 +1,17 @@
 /** What every rung gives back, and the events that it tells on the way. */
 import type { LadderError, LadderErrorBody } from './errors.ts'
 
-/** Tokens, and what those of them cost that have a price, in US dollars. */
+/** US dollars, by channel where the price of each is known. */
+export type LadderCost = {
+  /** Without what was in the cache, or went into it. */
+  input?: number
+  output?: number
+  cached?: number
+  cacheWrite?: number
+  total: number
+}
+
+/** Tokens, and what those of them cost that have a price. */
 export type LadderUsage = {
   /** Those read from the cache of the provider, and put into it, are among them. */
   input: number
@@ -11,7 +21,8 @@ export type LadderUsage = {
   cachedTokens?: number
   cacheWriteTokens?: number
   reasoningTokens?: number
-  costUsd?: number
+  /** Left out where no price is known: that is not the same as nothing. */
+  cost?: LadderCost
 }
 
 export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations'
@@ -51,3 +62,12 @@ export type Result<Data> = { data?: Data; error?: LadderError; usage: LadderUsag
 
 /** `type` is `workflow.step.completed` and the like. */
 export type LadderEvent = { type: string; runId: string; rootRunId: string; step?: string } & Record<string, unknown>
+
+const rung = /^(agent|workflow|supervisor|orchestrator|planner)\./
+
+/** Which executable tells an event, as `workflow fulfil`; undefined where it does not say. */
+export const wordOf = (event: LadderEvent): string | undefined => {
+  const type = rung.exec(event.type)?.[1]
+  const name = type === undefined ? undefined : event[type]
+  return typeof name === 'string' ? `${type} ${name}` : undefined
+}

@@ -1,14 +1,16 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import type { AnyStateMachine } from 'xstate'
 import { z } from 'zod'
-import { type Agent, isRuntimeError, type Runtime, type Tool, tool, uuid } from '../index.ts'
+import { type Agent, type Clock, isRuntimeError, type Runtime, type Tool, type Transport, tool, uuid } from '../index.ts'
 import { alreadyDecided, checkedDecision, type Decision, decisionEvent, notWaiting, type PendingCall } from './approval.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
+import { type Handlers, Listeners, silent, Tellers, type Warn } from './listeners.ts'
+import { isObserve, type Observe, observed, observersFor } from './observers.ts'
 import type { RunInput, RunState } from './run.rules.ts'
 import { fitted, type Schema } from './schema.ts'
-import { type Handlers, Streamed } from './streamed.ts'
+import { Streamed } from './streamed.ts'
 
 export type ExecuteOptions = {
   /** Names the run: executing it again attaches to it, and never begins it twice. Default: a new one. */
@@ -21,6 +23,14 @@ export type ExecuteOptions = {
   on?: Handlers
   /** What was said before: models are told it before their question. It stands in the journal of the run. */
   history?: readonly HistoryMessage[]
+}
+
+/** Who hears of the runs of an executable, as its definition says. */
+export type Heard = {
+  /** Hears events of all its runs, by their type or `*`, before any other handler. */
+  on?: Handlers
+  /** Who gets the report of a run that has ended. Default: whom `setLadderObservers` has set. */
+  observe?: Observe
 }
 
 /** `input` is what the model is told of it, an object; default: what the executable takes, or a text. */
@@ -42,6 +52,15 @@ type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & {
   hear: (told: LadderEvent) => void
 }
 
+/** What a runtime gives to the executables that it has. */
+export type Bound = {
+  runtime: Runtime
+  registry: Transport['registry']
+  clock: Pick<Clock, 'now'>
+  /** Says in its log that a listener failed. */
+  warn?: Warn
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
 
@@ -55,12 +74,36 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   abstract readonly machine: AnyStateMachine
   /** Agents that are asked in it. */
   abstract readonly agents: readonly Agent[]
+  /** Executables that may run inside of its runs. */
+  readonly inside: readonly AnyExecutable[] = []
   readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
-  #runtime: Runtime | undefined
+  readonly #listeners: Listeners
+  readonly #observe: Observe | undefined
+  #boundTo: Bound | undefined
+  #warn: Warn = silent
+
+  constructor({ on, observe }: Heard = {}) {
+    checkHeard(on, observe)
+    this.#listeners = new Listeners(on)
+    this.#observe = observe
+  }
 
   /** Called when a runtime starts with it, and with nothing when that one ends. */
-  bind(runtime: Runtime | undefined): void {
-    this.#runtime = runtime
+  bind(bound: Bound | undefined): void {
+    this.#boundTo = bound
+    for (const one of this.#all()) one.#warn = bound?.warn ?? silent
+  }
+
+  /**
+   * Hears events of all its runs that are executed in this process, and of those inside of them, by their type or `*`; of runs of it inside of others too.
+   * @returns what ends that
+   */
+  on(handlers: Handlers): () => void {
+    return this.#listeners.add(handlers)
+  }
+
+  off(handlers: Handlers): void {
+    this.#listeners.remove(handlers)
   }
 
   /** @returns what became of it, whatever that is @throws LadderError on drift, before anything runs; where no runtime has it */
@@ -146,6 +189,12 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   /** What its input has to be, where it says so. */
   protected abstract readonly takes: Schema | undefined
 
+  /** A run of it has ended, on this node. */
+  protected ended(run: RunState): void {
+    const observers = observersFor(this.#observe, run.inside !== undefined)
+    if (observers.length > 0) observed(observers, this.reportOf(run), this.#warn)
+  }
+
   protected contextOf(runId: string): Readonly<Record<string, unknown>> {
     return this.#contexts.get(runId) ?? nothing
   }
@@ -158,7 +207,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   protected abstract refused(runId: string, error: LadderError): Report
 
   protected actor(runId: string, input?: unknown) {
-    return this.#bound().actor(this.name, runId, input)
+    return this.bound.runtime.actor(this.name, runId, input)
   }
 
   /** An input as a run inside of another one takes it. @throws LadderError SCHEMA_VALIDATION_FAILED */
@@ -182,7 +231,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
         input: given.value,
         history: given.history,
         leave: leave.signal,
-        hear: (told) => streamed.tell(told),
+        hear: this.#hearing(runId, streamed),
       })
     }
     streamed.follow(work().finally(() => leave.abort()))
@@ -197,6 +246,27 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       if (error instanceof LadderError) return { error }
       throw error
     }
+  }
+
+  /** Whoever tells an event is heard by its own listeners first, then by those of the run that was executed, last by those of the call. */
+  #hearing(runId: string, streamed: Streamed<unknown>): (told: LadderEvent) => void {
+    const within = new Map([...this.#all()].map((one) => [`${one.type} ${one.name}`, one]))
+    const tellers = new Tellers()
+    return (told) => {
+      const teller = told.runId === runId ? undefined : within.get(tellers.of(told) ?? '')
+      if (teller && teller !== this) teller.#listeners.tell(told, this.#warn)
+      this.#listeners.tell(told, this.#warn)
+      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#warn))
+    }
+  }
+
+  /** It and all that may run inside of it, at any depth. */
+  #all(seen = new Set<AnyExecutable>()): Set<AnyExecutable> {
+    if (!seen.has(this)) {
+      seen.add(this)
+      for (const one of this.inside) one.#all(seen)
+    }
+    return seen
   }
 
   async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input, history }: Settling): Promise<Result<Data>> {
@@ -230,8 +300,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     }
   }
 
-  #bound(): Runtime {
-    if (this.#runtime) return this.#runtime
+  /** @throws LadderError LADDER_CONFIG where no runtime has it */
+  protected get bound(): Bound {
+    if (this.#boundTo) return this.#boundTo
     throw new LadderError('LADDER_CONFIG', `no runtime has the ${this.type} '${this.name}'`, {
       hint: 'start one with createRuntime({ extensions: [ladder({ executables: [it] })] })',
     })
@@ -243,6 +314,13 @@ export const handedDown = (executable: AnyExecutable, told: readonly HistoryMess
   if (own === undefined && told.length === 0) return {}
   const history = executable.slicesOf(own ?? told)
   return own === undefined && history.agents === told && Object.keys(history).length === 1 ? {} : { history }
+}
+
+const checkHeard = (on: unknown, observe: unknown): void => {
+  if (on !== undefined && (typeof on !== 'object' || on === null || Object.values(on).some((handler) => typeof handler !== 'function')))
+    throw new LadderError('LADDER_CONFIG', 'on has what is no handler', { hint: "write on: { 'agent.completed': ({ runId }) => … }" })
+  if (observe !== undefined && !isObserve(observe))
+    throw new LadderError('LADDER_CONFIG', 'observe is nobody that can be told', { hint: 'write true, false, or one observer: (report) => …' })
 }
 
 const nothing = Object.freeze({})

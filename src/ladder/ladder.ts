@@ -14,8 +14,8 @@ export const ladder = ({ executables }: LadderOptions): Extension => {
     // One agent may be asked in several of them.
     agents: [...new Set(executables.flatMap(({ agents }) => agents))],
     machines: Object.fromEntries(executables.map(({ name, machine }) => [name, machine])),
-    async start({ runtime }) {
-      for (const executable of executables) executable.bind(runtime)
+    async start({ runtime, transport: { registry }, environment: { clock, log } }) {
+      for (const executable of executables) executable.bind({ runtime, registry, clock, warn: (facts, message) => log.warn(facts, message) })
       return () => {
         for (const executable of executables) executable.bind(undefined)
       }

@@ -9,7 +9,7 @@ import type { CheckedAgent } from './definition.ts'
 /** What a caller brought along for a run of this process. */
 type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 
-export const promptLogic = ({ prompt, output }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
+export const promptLogic = ({ prompt, output, prices }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
   const told = output && answerIn(jsonSchemaOf(output))
   return fromTask<Told, AgentRun>(async ({ input: { runId, input, inside } }) => {
     const text = prompt
@@ -18,7 +18,7 @@ export const promptLogic = ({ prompt, output }: CheckedAgent, contextOf: CallerC
         ? input
         : JSON.stringify(input)
     if (typeof text !== 'string' || text === '') throw new Error('it gave no text to ask the model with')
-    return { text, ...(told !== undefined && { intro: told }) }
+    return { text, ...(told !== undefined && { intro: told }), ...(prices && { prices }) }
   }) as AnyActorLogic
 }
 

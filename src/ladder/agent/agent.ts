@@ -3,7 +3,7 @@ import type { AnyStateMachine } from 'xstate'
 import { type Agent as CoreAgent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
-import { Executable } from '../executable.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import type { OutputOf, Schema } from '../schema.ts'
 import type { AgentShape } from './agent.chart.rules.ts'
@@ -20,17 +20,19 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
   readonly description: string | undefined
   readonly machine: AnyStateMachine
   readonly agents: readonly CoreAgent[]
+  override readonly inside: readonly AnyExecutable[]
   readonly #definition: CheckedAgent
   readonly #shape: AgentShape
 
   constructor(definition: AnyAgent) {
-    super()
+    super(definition)
     const checked = checkedAgent(definition)
     const { name, version, description, maxTrips, repair, output, core, inner } = checked
     const executables = [...new Set(Object.values(inner).map(({ executable }) => executable))]
     this.name = name
     this.version = version
     this.description = description
+    this.inside = executables
     this.agents = [...new Set([core, ...executables.flatMap(({ agents }) => agents)])]
     this.#definition = checked
     this.#shape = {
@@ -47,6 +49,7 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
       check: checkLogic(checked),
       runs: Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine])),
       now,
+      ended: (run) => this.ended(run),
     })
   }
 

@@ -1,35 +1,39 @@
 /** What an author writes of an agent: all that `agent()` of `statecast` takes, and how it is executed. */
 import { type Agent, type AgentDefinition as CoreDefinition, agent as defineAgent, isRuntimeError, type Tool } from '../../index.ts'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, delegateOf, Executable } from '../executable.ts'
+import { type AnyExecutable, delegateOf, Executable, type Heard } from '../executable.ts'
 import type { Schema } from '../schema.ts'
+import type { Prices } from '../usage.rules.ts'
 import { type ApprovalPolicy, withApproval } from './approval-policy.ts'
 import { withoutLeaks } from './leaked-calls.ts'
+import { checkedPrices, type PriceOptions } from './prices.ts'
 
-export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name' | 'tools' | 'approval'> & {
-  /** Also the kind of its runs: lower-case letters, digits and hyphens. Default: made of its model and the names of its tools. */
-  name?: string
-  /** Another one refuses the runs that are under way. */
-  version?: string
-  /** For the agents whose tool it is: when to call it, and what comes back. */
-  description?: string
-  /** Tools, and executables that are run as tools: agents, workflows. */
-  tools?: readonly (Tool | AnyExecutable)[]
-  /** Which calls a person has to agree to, beside those of tools that say so themselves; and how long one is waited for. */
-  approval?: ApprovalPolicy
-  /** A call of a tool that the model writes into its text, as JSON, is made, and nobody reads it. Default: it is text. */
-  leakedToolCalls?: boolean
-  /** What an input has to be. Default: anything that can be written as JSON. */
-  input?: Schema<Input>
-  /** What the model is told of it. Default: a text as it is, anything else as JSON. */
-  prompt?: (input: Input, more: { context: Readonly<Record<string, unknown>> }) => string | Promise<string>
-  /** What its answer has to be: the model is told to answer in JSON, and `data` has this type. Default: `data` is the text. */
-  output?: Output
-  /** How often the model is asked again with what does not fit. Each is a trip of its own. Default: 0. */
-  repair?: number
-  /** Calls of the model in one run. Default: 10. */
-  maxTrips?: number
-}
+export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name' | 'tools' | 'approval'> &
+  Heard &
+  PriceOptions & {
+    /** Also the kind of its runs: lower-case letters, digits and hyphens. Default: made of its model and the names of its tools. */
+    name?: string
+    /** Another one refuses the runs that are under way. */
+    version?: string
+    /** For the agents whose tool it is: when to call it, and what comes back. */
+    description?: string
+    /** Tools, and executables that are run as tools: agents, workflows. */
+    tools?: readonly (Tool | AnyExecutable)[]
+    /** Which calls a person has to agree to, beside those of tools that say so themselves; and how long one is waited for. */
+    approval?: ApprovalPolicy
+    /** A call of a tool that the model writes into its text, as JSON, is made, and nobody reads it. Default: it is text. */
+    leakedToolCalls?: boolean
+    /** What an input has to be. Default: anything that can be written as JSON. */
+    input?: Schema<Input>
+    /** What the model is told of it. Default: a text as it is, anything else as JSON. */
+    prompt?: (input: Input, more: { context: Readonly<Record<string, unknown>> }) => string | Promise<string>
+    /** What its answer has to be: the model is told to answer in JSON, and `data` has this type. Default: `data` is the text. */
+    output?: Output
+    /** How often the model is asked again with what does not fit. Each is a trip of its own. Default: 0. */
+    repair?: number
+    /** Calls of the model in one run. Default: 10. */
+    maxTrips?: number
+  }
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any input
 export type AnyAgent = AgentDefinition<any, Schema | undefined>
@@ -39,6 +43,7 @@ export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 
   name: string
   repair: number
   maxTrips: number
+  prices?: Prices
   /** As the runtime knows it. */
   core: Agent
   /** By the name of the tool, what runs inside of its run. */
@@ -49,8 +54,8 @@ const kindName = /^[a-z][a-z0-9-]{0,31}$/
 
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
-  const { name: given, version, description, input, prompt, output, repair = 0, maxTrips = 10, tools: wanted = [], ...more } = definition
-  const { approval, beforeTool, leakedToolCalls = false, wrapModel, ...rest } = more
+  const { name: given, version, description, input, prompt, output, repair = 0, maxTrips = 10, tools: wanted = [], ...others } = definition
+  const { on: _, observe: __, price, prices: byModel, approval, beforeTool, leakedToolCalls = false, wrapModel, ...rest } = others
   const tools = configured(given, () => wanted.map((one) => (one instanceof Executable ? one.asTool() : one)))
   const core = { ...rest, ...withApproval(given, approval, beforeTool), ...wrapped(tools, leakedToolCalls, wrapModel), tools }
   const name = given ?? nameFor(core)
@@ -62,6 +67,7 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
     if (schema !== undefined && typeof schema?.['~standard']?.validate !== 'function')
       throw wrong(`${option} of '${name}' is no schema`, 'give one of zod 4, or of any library that follows Standard Schema')
   if (prompt !== undefined && typeof prompt !== 'function') throw wrong(`prompt of '${name}' is no function`, 'write prompt: ({ topic }) => `…`')
+  const prices = checkedPrices(name, { ...(price && { price }), ...(byModel && { prices: byModel }) })
   const inner = Object.fromEntries(
     tools.flatMap((one) => {
       const found = delegateOf(one)
@@ -77,6 +83,7 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
     ...(input && { input }),
     ...(prompt && { prompt }),
     ...(output && { output }),
+    ...(prices && { prices }),
   }
 }
 

@@ -3,7 +3,7 @@ import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
-import { Executable } from '../executable.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
 import { checkedHistory, type HistoryMessage, type HistoryWindow, type RunHistory, windowed } from '../history.rules.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
@@ -21,13 +21,14 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
   readonly description: string | undefined
   readonly machine: AnyStateMachine
   readonly agents: readonly Agent[]
+  override readonly inside: readonly AnyExecutable[]
   readonly #definition: AnySupervisor
   readonly #shape: SupervisorShape
   readonly #picks: boolean
   readonly #begin: Pick<SupervisorInput, 'state' | 'directive' | 'history'>
 
   constructor(definition: AnySupervisor) {
-    super()
+    super(definition)
     const intents = checkedIntents(definition)
     const { name, version, description, router, maxIterations = 10 } = definition
     this.name = name
@@ -49,10 +50,11 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
       })),
     }
     const executables = [...(router ? [router] : []), ...intents.flatMap(({ agent }) => (agent ? [agent] : []))]
+    this.inside = executables
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
     const code = supervisorActors({ definition, intents, contextOf: (runId) => this.contextOf(runId) })
-    this.machine = supervisorMachine(this.#shape, { actors: { ...code, ...runs }, begin: this.begin(), now })
+    this.machine = supervisorMachine(this.#shape, { actors: { ...code, ...runs }, begin: this.begin(), now, ended: (run) => this.ended(run) })
   }
 
   override slicesOf(history: readonly HistoryMessage[]): RunHistory {

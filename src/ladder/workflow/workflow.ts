@@ -3,7 +3,7 @@ import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
-import { Executable } from '../executable.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { workflowMachine } from './compile.rules.ts'
@@ -20,11 +20,12 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
   readonly description: string | undefined
   readonly machine: AnyStateMachine
   readonly agents: readonly Agent[]
+  override readonly inside: readonly AnyExecutable[]
   readonly #definition: AnyWorkflow
   readonly #shape: WorkflowShape
 
   constructor(definition: AnyWorkflow) {
-    super()
+    super(definition)
     checkWorkflow(definition)
     const { name, version, description } = definition
     this.name = name
@@ -33,12 +34,14 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     this.#definition = definition
     this.#shape = shapeOf(definition)
     const executables = worksOf(definition).flatMap((step) => ('agent' in step ? [step.agent] : []))
+    this.inside = executables
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
     this.machine = workflowMachine(this.#shape, {
       actors: { ...stepActors(definition, (runId) => this.contextOf(runId)), ...runs },
       begin: this.begin(),
       now,
+      ended: (run) => this.ended(run),
     })
   }
 
