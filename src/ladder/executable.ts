@@ -76,7 +76,8 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   abstract readonly agents: readonly Agent[]
   /** Executables that may run inside of its runs. */
   readonly inside: readonly AnyExecutable[] = []
-  readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
+  /** Of calls that wait in this process, by run. */
+  readonly #options = new Map<string, Pick<ExecuteOptions, 'context'>>()
   readonly #listeners: Listeners
   readonly #observe: Observe | undefined
   #boundTo: Bound | undefined
@@ -196,11 +197,22 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   protected contextOf(runId: string): Readonly<Record<string, unknown>> {
-    return this.#contexts.get(runId) ?? nothing
+    return this.optionsOf(runId).context ?? nothing
   }
 
-  /** What a run begins with, beside its input. */
-  protected abstract begin(): object
+  /** What the caller of a run has said, where that is in this process. */
+  protected optionsOf(runId: string): Pick<ExecuteOptions, 'context'> {
+    return this.#options.get(runId) ?? nothing
+  }
+
+  /** What a run begins with, beside its input. @param options those of the call, of any rung */
+  protected abstract begin(runId?: string, options?: object): object
+
+  /** What a caller is given of the data of its run. @throws LadderError SCHEMA_VALIDATION_FAILED */
+  protected async delivered(data: unknown, _options: object): Promise<Data> {
+    return data as Data
+  }
+
   protected abstract reportOf(run: RunState): Report
   protected abstract drifted(runId: string, cause: Error): LadderError
   /** Nothing of a run that is refused is stored: it never began. */
@@ -269,10 +281,11 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return seen
   }
 
-  async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input, history }: Settling): Promise<Result<Data>> {
-    const run: RunInput = { ...this.begin(), runId, input, ...(history && { history }) }
+  async #settle(runId: string, begin: Begin, options: Settling): Promise<Result<Data>> {
+    const { context, signal, leave, hear, input, history } = options
+    const run: RunInput = { ...(begin.type === 'execute' && this.begin(runId, options)), runId, input, ...(history && { history }) }
     const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
-    if (context) this.#contexts.set(runId, Object.freeze({ ...context }))
+    this.#options.set(runId, { ...options, ...(context && { context: Object.freeze({ ...context }) }) })
     const over = new AbortController()
     const words = actor.events({ signal: over.signal })
     const heard = (async () => {
@@ -291,12 +304,23 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       over.abort()
       await heard
       const state = snapshot.context as RunState
-      return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), state.data as Data)
+      return await this.#result(state, options)
     } catch (error) {
       throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
     } finally {
       over.abort()
-      this.#contexts.delete(runId)
+      this.#options.delete(runId)
+    }
+  }
+
+  async #result(state: RunState, options: object): Promise<Result<Data>> {
+    const report = this.reportOf(state)
+    if (state.error) return resultOf(report, LadderError.from(state.error))
+    try {
+      return resultOf(report, undefined, await this.delivered(state.data, options))
+    } catch (error) {
+      if (error instanceof LadderError) return resultOf({ ...report, status: 'failed', error: error.toJSON() }, error)
+      throw error
     }
   }
 
