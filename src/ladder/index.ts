@@ -1,6 +1,7 @@
 export { type Agent, agent, judge } from './agent/agent.ts'
 export type { ApprovalPolicy, JudgedCall } from './agent/approval-policy.ts'
 export type { AgentDefinition } from './agent/definition.ts'
+export { type SubAgentBudget, type SubAgentDefinition, subAgent } from './agent/sub-agent.ts'
 export type { Decision, PendingCall } from './approval.ts'
 export type { LadderCost, LadderEvent, LadderUsage, Report, ReportStatus, Result } from './envelope.ts'
 export { type LadderCategory, type LadderCode, LadderError, type LadderErrorBody, ladderCodes } from './errors.ts'
