@@ -6,7 +6,9 @@ import { openTransport as open, type TransportOptions } from './transport/index.
 
 export type { Replayed, TraceEntry } from './actors/index.ts'
 export {
+  type ActorDirectory,
   chart,
+  directoryOf,
   type EffectInfo,
   effect,
   fromTask,
@@ -42,7 +44,9 @@ export type {
   ActorSnapshot,
   AgentDefinition,
   ChildSnapshot,
+  CommandBy,
   Extension,
+  ExtensionCommand,
   ExtensionParts,
   Metrics,
   Receive,
@@ -55,7 +59,7 @@ export type {
   SessionView,
   WaitOptions,
 } from './runtime/index.ts'
-export { agent, defineApp, now, random, uuid } from './runtime/index.ts'
+export { agent, command, defineApp, now, random, uuid } from './runtime/index.ts'
 export { createRuntime, type Health, type Machines, type Runtime, type RuntimeOptions } from './runtime.ts'
 export { builtInTools, hashOf, type ToolDefinition, tool } from './tools/index.ts'
 

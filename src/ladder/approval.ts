@@ -24,7 +24,7 @@ export type Decision = { callId: string; note?: string; by?: string } & (
 
 const text = z.string().max(4000)
 const common = { callId: text.min(1), note: text.optional(), by: text.optional() }
-const Given = z.discriminatedUnion('decision', [
+const Said = z.discriminatedUnion('decision', [
   z.strictObject({ ...common, decision: z.literal('approve'), remember: z.literal(true).optional() }),
   z.strictObject({ ...common, decision: z.literal('deny') }),
   z.strictObject({ ...common, decision: z.literal('edit'), input: z.json() }),
@@ -32,7 +32,7 @@ const Given = z.discriminatedUnion('decision', [
 
 /** @throws LadderError SCHEMA_VALIDATION_FAILED */
 export const checkedDecision = (given: unknown): Decision => {
-  const read = Given.safeParse(given)
+  const read = Said.safeParse(given)
   if (read.success) return read.data as Decision
   throw new LadderError('SCHEMA_VALIDATION_FAILED', `this is no decision: ${z.prettifyError(read.error)}`, {
     cause: read.error,

@@ -25,13 +25,13 @@ export type LadderUsage = {
   cost?: LadderCost
 }
 
-export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations'
+export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations' | 'awaiting-approval'
 
 /** One node of the tree of what ran; times are ms since the epoch, those of the commits. */
 export type Report = {
   /** Of this shape; only the root says it. */
   schemaVersion?: 1
-  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback'
+  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback' | 'batch' | 'item' | 'planner'
   name: string
   version?: string
   runId: string
@@ -57,7 +57,10 @@ export type Report = {
   children: Report[]
 }
 
-/** @property data there when all went well @property error there when it did not: nothing that happens at run time is thrown */
+/**
+ * @property data there when all went well, and of a batch always, as far as its items came to something
+ * @property error there when it did not: nothing that happens at run time is thrown
+ */
 export type Result<Data> = { data?: Data; error?: LadderError; usage: LadderUsage; report: Report }
 
 /** `type` is `workflow.step.completed` and the like. */

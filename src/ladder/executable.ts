@@ -1,10 +1,22 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import type { AnyStateMachine } from 'xstate'
 import { z } from 'zod'
-import { type Agent, type Clock, isRuntimeError, type Runtime, type Tool, type Transport, tool, uuid } from '../index.ts'
+import {
+  type ActorSnapshot,
+  type Agent,
+  type Clock,
+  isRuntimeError,
+  type Runtime,
+  type Tool,
+  type Transport,
+  tool,
+  uuid,
+  type WaitOptions,
+} from '../index.ts'
 import { alreadyDecided, checkedDecision, type Decision, decisionEvent, notWaiting, type PendingCall } from './approval.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
+import { heardIn, heardOf, type RunFeed } from './heard.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
 import { type Handlers, Listeners, silent, Tellers, type Warn } from './listeners.ts'
 import { isObserve, type Observe, observed, observersFor } from './observers.ts'
@@ -63,6 +75,8 @@ export type Bound = {
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
+export type InputOf<One extends AnyExecutable> = Parameters<One['execute']>[0]
+export type DataOf<One extends AnyExecutable> = Exclude<Awaited<ReturnType<One['execute']>>['data'], undefined>
 
 /** What runs on a runtime that has it: `createRuntime({ extensions: [ladder({ executables: [fulfil] })] })`. */
 export abstract class Executable<Input = unknown, Data = unknown> {
@@ -125,6 +139,11 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return this.#run(runId, { type: 'resume' }, options).result
   }
 
+  /** What the actor of a run is created with, for whoever begins it there, by `execute`. @throws LadderError SCHEMA_VALIDATION_FAILED */
+  async runInput(runId: string, input: Input): Promise<RunInput> {
+    return { ...this.begin(), runId, input: await this.fit(input) }
+  }
+
   /**
    * As a tool. An agent of the ladder runs it inside of its own run; any other agent as a run of its own, to which a call attaches that a crash has cut off.
    * @throws RuntimeError bad_request: its description is missing, say
@@ -151,6 +170,41 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     })
     delegates.set(made, { executable: this, isText: schema === undefined })
     return made
+  }
+
+  /**
+   * Begins a run and does not wait for it; one that has been begun under that name stays as it is.
+   * @returns its name @throws LadderError SCHEMA_VALIDATION_FAILED, and on drift, before anything runs
+   */
+  async start(input: Input, { runId = uuid() }: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
+    const actor = this.actor(runId, await this.runInput(runId, input))
+    await this.#known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
+    return runId
+  }
+
+  /** Goes on with a run as {@link resume} does, and does not wait for it. @throws LadderError on drift; RuntimeError not_found */
+  async goOn(runId: string): Promise<void> {
+    const actor = this.actor(runId)
+    const { status } = await this.#known(runId, actor.snapshot())
+    if (status === 'active') await actor.send({ type: 'resume' }).catch(unlessEnded)
+  }
+
+  /** What became of a run; undefined while it is under way. @throws LadderError on drift; RuntimeError not_found */
+  async look(runId: string): Promise<Result<Data> | undefined> {
+    const snapshot = await this.#known(runId, this.actor(runId).snapshot())
+    return isSettled(snapshot) ? this.#resultOf(snapshot.context as RunState) : undefined
+  }
+
+  /** The same, waited for. @throws LadderError on drift; RuntimeError timeout, not_found; the reason of the signal */
+  async outcome(runId: string, options: WaitOptions = {}): Promise<Result<Data>> {
+    const snapshot = await this.#known(runId, this.actor(runId).waitForTag('settled', options))
+    return this.#resultOf(snapshot.context as RunState)
+  }
+
+  /** What a run says from now on, or since the event of that place. A reader who is too slow is told so by an error `overloaded`. */
+  hear(runId: string, after?: string): RunFeed {
+    const { events, end, stop } = this.bound.runtime.events({ kind: this.name, id: runId }, after)
+    return { events: heardIn(events, runId), end, stop }
   }
 
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
@@ -214,6 +268,10 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   protected abstract reportOf(run: RunState): Report
+  /** What it gives back, also beside an error where there is something. */
+  protected dataOf(run: RunState): unknown {
+    return run.error ? undefined : run.data
+  }
   protected abstract drifted(runId: string, cause: Error): LadderError
   /** Nothing of a run that is refused is stored: it never began. */
   protected abstract refused(runId: string, error: LadderError): Report
@@ -300,11 +358,10 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
       if (signal?.aborted) cancel()
       signal?.addEventListener('abort', cancel, { signal: leave })
-      const snapshot = await actor.waitFor((at) => at.status !== 'active' || at.hasTag('settled'))
+      const snapshot = await actor.waitForTag('settled')
       over.abort()
       await heard
-      const state = snapshot.context as RunState
-      return await this.#result(state, options)
+      return await this.#result(snapshot.context as RunState, options)
     } catch (error) {
       throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
     } finally {
@@ -314,13 +371,26 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   async #result(state: RunState, options: object): Promise<Result<Data>> {
-    const report = this.reportOf(state)
-    if (state.error) return resultOf(report, LadderError.from(state.error))
+    const result = this.#resultOf(state)
+    if (result.error) return result
     try {
-      return resultOf(report, undefined, await this.delivered(state.data, options))
+      return { ...result, data: await this.delivered(result.data, options) }
     } catch (error) {
-      if (error instanceof LadderError) return resultOf({ ...report, status: 'failed', error: error.toJSON() }, error)
-      throw error
+      if (!(error instanceof LadderError)) throw error
+      return resultOf({ ...result.report, status: 'failed', error: error.toJSON() }, error)
+    }
+  }
+
+  #resultOf(state: RunState): Result<Data> {
+    return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
+  }
+
+  /** @throws LadderError on drift */
+  async #known<Answer>(runId: string, asked: Promise<Answer>): Promise<Answer> {
+    try {
+      return await asked
+    } catch (error) {
+      throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
     }
   }
 
@@ -332,6 +402,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     })
   }
 }
+
+/** It has ended, or waits to be gone on with. */
+const isSettled = (at: ActorSnapshot): boolean => at.status !== 'active' || at.hasTag('settled')
 
 /** What a run inside of another one is told before its question, where that is not just what agents are told there. @param own what was picked for it */
 export const handedDown = (executable: AnyExecutable, told: readonly HistoryMessage[], own?: readonly HistoryMessage[]): { history?: RunHistory } => {
@@ -359,19 +432,11 @@ const delegates = new WeakMap<object, { executable: AnyExecutable; isText: boole
 export const delegateOf = (made: Tool): { executable: AnyExecutable; isText: boolean } | undefined => delegates.get(made)
 
 const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: Data): Result<Data> => ({
-  ...(error ? { error } : { data: data as Data }),
+  ...(error && { error }),
+  ...((!error || data !== undefined) && { data: data as Data }),
   usage: report.usage,
   report,
 })
-
-/** Words of the rungs, and deltas of agents under their own name; what else actors say is for other ears. */
-const heardOf = (told: { type: string } & Record<string, unknown>, rootRunId: string): LadderEvent | undefined => {
-  if (ladderWord.test(told.type)) return told as LadderEvent
-  if (told.type !== 'delta') return undefined
-  const { runId, kind, text } = told as unknown as { runId: string; kind: string; text: string }
-  return { type: 'agent.trip.streaming', runId: runId.slice(0, runId.lastIndexOf(':')), rootRunId, kind, delta: text }
-}
-const ladderWord = /^(?:agent|workflow|supervisor|orchestrator|planner)\./
 
 const unlessUnknown = (error: unknown): undefined => {
   if (!isRuntimeError(error) || error.code !== 'not_found') throw error

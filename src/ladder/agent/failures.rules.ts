@@ -30,12 +30,12 @@ export const errorOf = (
     category: ladderCodes[own],
     message,
     ...(hint !== undefined && { hint }),
-    context: { code, model: spent.model, ...data, ...factsOf({ code, message, ...(data && { data }) }, spent) },
+    context: { code, model: spent.model, ...data, ...factsOf({ code, ...(data && { data }) }, spent) },
   }
 }
 
 const factsOf = (
-  { code, message, data }: Pick<ErrorBody, 'code' | 'message' | 'data'>,
+  { code, data }: Pick<ErrorBody, 'code' | 'data'>,
   { usage, steps, toolCalls }: Pick<AskOutput, 'usage' | 'steps' | 'toolCalls'>,
 ): Record<string, unknown> => {
   switch (code) {
@@ -47,20 +47,9 @@ const factsOf = (
       return { unit: 'tool calls', actual: toolCalls }
     case 'provider_rate_limit':
       return typeof data?.retryAfterMs === 'number' ? { retryAfter: data.retryAfterMs } : {}
-    case 'provider_overflow':
-      return sizesIn(message)
     default:
       return {}
   }
-}
-
-/** Tokens, in the words of providers, which know better than an estimate. */
-const limitWords = /maximum context length is (\d{1,9})|> ?(\d{1,9}) maximum/
-const actualWords = /(?:resulted in|you requested|prompt is too long:) (\d{1,9})/
-const sizesIn = (message: string): { limit?: number; actual?: number } => {
-  const limit = limitWords.exec(message)
-  const actual = actualWords.exec(message)
-  return { ...(limit && { limit: Number(limit[1] ?? limit[2]) }), ...(actual && { actual: Number(actual[1]) }) }
 }
 
 /** An answer that its provider kept back, or cut off. */

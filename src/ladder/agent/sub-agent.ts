@@ -32,7 +32,8 @@ export const subAgent = ({
 }: SubAgentDefinition = {}): Agent<{ task: string }, string> => {
   const { maxTokens, maxTrips, maxLatencyMs, ...others } = budget
   for (const [field, value] of Object.entries({ maxTokens, maxTrips, maxLatencyMs }))
-    if (value !== undefined && !(Number.isInteger(value) && value >= 1)) throw wrong(name, `budget.${field} is ${String(value)}`, 'it is a whole number')
+    if (value !== undefined && !(Number.isInteger(value) && value >= 1))
+      throw wrong(name, `budget.${field} is ${String(value)}`, 'it is a whole number')
   const [other] = Object.keys(others)
   if (other !== undefined) throw wrong(name, `budget has '${other.slice(0, 40)}'`, 'it has maxTokens, maxTrips and maxLatencyMs')
   const bounds = {

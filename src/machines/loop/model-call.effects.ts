@@ -18,7 +18,7 @@ import { commandAnswer } from './command.rules.ts'
 import { costOf } from './cost.rules.ts'
 import { hasMedia, withFiles } from './given-files.effects.ts'
 import { type PreparedCall, prepareCall, windowOf } from './model-request.effects.ts'
-import { estimatedTokens } from './tool-results.rules.ts'
+import { withSizes } from './overflow.rules.ts'
 import { wholeCharacters } from './whole-characters.rules.ts'
 
 type Review = NonNullable<ReturnType<TurnHooks['outgoing']>>
@@ -26,13 +26,6 @@ type Said = Pick<ModelResponse, 'text' | 'reasoning'> & { changes?: OutgoingChan
 
 /** How long a model may take to hand over what it has, once it is told to stop; after that it is what was seen of it. */
 const handOverMs = 100
-
-/** Of a conversation that is too long: how long it may be, where that is known, and about how long it is, in tokens. */
-const withSizes = (error: unknown, request: Parameters<typeof estimatedTokens>[0], limit: number | undefined): unknown => {
-  if (!isRuntimeError(error) || error.code !== 'provider_overflow') return error
-  const { data, ...body } = error.toJSON()
-  return RuntimeError.from({ ...body, data: { ...definedOf({ limit }), actual: estimatedTokens(request), ...data } })
-}
 
 export const callModel =
   (services: TurnServices): PlaceableEffect<ModelCallOutput, ModelCallInput> =>

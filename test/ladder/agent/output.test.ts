@@ -66,7 +66,15 @@ test('[WL-122] a run that goes on in a process without the schema is held to wha
   const Even = z.object({ n: z.number().refine((n) => n % 2 === 0, 'not even') })
   const made = () => agent({ name: 'clerk', model: 'test/a', repair: 1 })
   const first = made()
-  await using kit = await aLadderOf({ 'test/a': [{ text: '{"n":"one"}', delayMs: 60_000 }, { text: '{"n":1}', delayMs: 60_000 }] }, first)
+  await using kit = await aLadderOf(
+    {
+      'test/a': [
+        { text: '{"n":"one"}', delayMs: 60_000 },
+        { text: '{"n":1}', delayMs: 60_000 },
+      ],
+    },
+    first,
+  )
   const asked = Promise.withResolvers<unknown>()
   first.execute('n?', { runId: 'r', output: Even, on: { 'agent.trip.started': asked.resolve } }).catch(() => undefined)
   await kit.clock.until(asked.promise)

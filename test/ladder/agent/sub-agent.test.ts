@@ -37,7 +37,11 @@ test('[WL-134] the model hands out tasks: each is a fresh agent below its call, 
   expect(report).toMatchObject({
     status: 'completed',
     children: [
-      { name: 'sub-agent', status: 'completed', children: [{ type: 'agent', name: 'sub-agent', status: 'completed', trips: 1, parentRunId: 'r/tool-1' }] },
+      {
+        name: 'sub-agent',
+        status: 'completed',
+        children: [{ type: 'agent', name: 'sub-agent', status: 'completed', trips: 1, parentRunId: 'r/tool-1' }],
+      },
       {
         name: 'sub-agent',
         status: 'failed',
