@@ -19,7 +19,12 @@ const aNode = async (prefix: string, did: string[], where: string) => {
     execute: ({ sum }) => (did.push(`${where} paid ${sum}`), `paid ${sum}`),
   })
   const clerk = agent({ name: 'clerk', model: 'test/a', tools: [pay] })
-  const models = { 'test/a': [{ calls: [{ name: 'pay', input: { sum: 5 } }], usage }, { text: 'done', usage }] }
+  const models = {
+    'test/a': [
+      { calls: [{ name: 'pay', input: { sum: 5 } }], usage },
+      { text: 'done', usage },
+    ],
+  }
   return { clerk, runtime: await createRuntime({ transport: server.url, prefix, extensions: [ladder({ executables: [clerk] })], models }) }
 }
 
