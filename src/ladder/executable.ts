@@ -35,6 +35,8 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   abstract readonly agents: readonly Agent[]
   /** Executables that may run inside of its runs. */
   readonly inside: readonly AnyExecutable[] = []
+  /** Of calls that wait in this process, by run. */
+  readonly #options = new Map<string, object>()
   readonly #listeners: Listeners
   readonly #observe: Observe | undefined
   #boundTo: Bound | undefined
@@ -179,8 +181,19 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return lentTo(this, runId)
   }
 
-  /** What a run begins with, beside its input. */
+  /** What the caller of a run has said, where that is in this process. */
+  protected optionsOf(runId: string): object {
+    return this.#options.get(runId) ?? nothing
+  }
+
+  /** What a run begins with, beside its input. @param options those of the call, of any rung */
   protected abstract begin(options: ExecuteOptions): object
+
+  /** What a caller is given of the data of its run. @throws LadderError SCHEMA_VALIDATION_FAILED */
+  protected async delivered(data: unknown, _options: object): Promise<Data> {
+    return data as Data
+  }
+
   protected abstract reportOf(run: RunState): Report
   /** What it gives back, also beside an error where there is something. */
   protected dataOf(run: RunState): unknown {
@@ -214,7 +227,13 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
       const takeBack = options.context && lend(this, runId, options.context)
       const following = { begin, signal: options.signal, leave: leave.signal, hear: this.#hearing(runId, streamed) }
-      return await this.#known(runId, followRun(actor, runId, following).finally(takeBack)).then((state) => this.#resultOf(state))
+      this.#options.set(runId, options)
+      try {
+        return await this.#result(await this.#known(runId, followRun(actor, runId, following)), options)
+      } finally {
+        this.#options.delete(runId)
+        takeBack?.()
+      }
     }
     streamed.follow(work().finally(() => leave.abort()))
     return streamed
@@ -259,6 +278,17 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return seen
   }
 
+  async #result(state: RunState, options: object): Promise<Result<Data>> {
+    const result = this.#resultOf(state)
+    if (result.error) return result
+    try {
+      return { ...result, data: await this.delivered(result.data, options) }
+    } catch (error) {
+      if (!(error instanceof LadderError)) throw error
+      return resultOf({ ...result.report, status: 'failed', error: error.toJSON() }, error)
+    }
+  }
+
   #resultOf(state: RunState): Result<Data> {
     return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
   }
@@ -280,6 +310,8 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     })
   }
 }
+
+const nothing = Object.freeze({})
 
 const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: Data): Result<Data> => ({
   ...(error && { error }),

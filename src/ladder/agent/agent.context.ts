@@ -33,6 +33,8 @@ type CallRecord = {
 type InnerRun = { id: string; runId: string; report?: Report; isOver?: true }
 
 export type AgentRun = RunState & {
+  /** What the caller wants its answer to be, in the place of what the agent says: as JSON Schema, where its library says it. */
+  asked?: { schema: unknown; isLenient?: true }
   /** What the model is told, and told to be besides its instructions. */
   told?: Told
   /** Messages in the conversation; there is none before it is asked for the first time. */
