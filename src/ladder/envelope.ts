@@ -48,6 +48,8 @@ export type Report = {
   trips?: number
   model?: string
   failovers?: readonly { model: string; reason: string }[]
+  /** Its answer was kept from before: no model was asked. */
+  cached?: true
   /** Of a supervisor: what ended it, and what was decided and done in each iteration. */
   terminatedBy?: string
   iterations?: readonly object[]

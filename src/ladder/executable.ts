@@ -4,8 +4,9 @@ import { z } from 'zod'
 import { type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, tool, uuid } from '../index.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
+import { checkHeard, type Heard } from './heard.ts'
 import { type Handlers, Listeners, silent, Tellers, type Warn } from './listeners.ts'
-import { isObserve, type Observe, observed, observersFor } from './observers.ts'
+import { type Observe, observed, observersFor } from './observers.ts'
 import type { RunInput, RunState } from './run.rules.ts'
 import { Streamed } from './streamed.ts'
 
@@ -18,14 +19,6 @@ export type ExecuteOptions = {
   signal?: AbortSignal
   /** Hears events of this run, by their type or `*`. */
   on?: Handlers
-}
-
-/** Who hears of the runs of an executable, as its definition says. */
-export type Heard = {
-  /** Hears events of all its runs, by their type or `*`, before any other handler. */
-  on?: Handlers
-  /** Who gets the report of a run that has ended. Default: whom `setLadderObservers` has set. */
-  observe?: Observe
 }
 
 /** A call of a tool that waits for a person. */
@@ -61,7 +54,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   #warn: Warn = silent
 
   constructor({ on, observe }: Heard = {}) {
-    checkHeard(on, observe)
+    checkHeard({ on, observe })
     this.#listeners = new Listeners(on)
     this.#observe = observe
   }
@@ -153,6 +146,11 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** What its input has to be, where it says so. */
   protected abstract readonly takes: unknown
+
+  /** Says in the log of the runtime that code of somebody else failed. */
+  protected warn(facts: Record<string, unknown>, message: string): void {
+    this.#warn(facts, message)
+  }
 
   /** A run of it has ended, on this node. */
   protected ended(run: RunState): void {
@@ -253,13 +251,6 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       hint: 'start one with createRuntime({ extensions: [ladder({ executables: [it] })] })',
     })
   }
-}
-
-const checkHeard = (on: unknown, observe: unknown): void => {
-  if (on !== undefined && (typeof on !== 'object' || on === null || Object.values(on).some((handler) => typeof handler !== 'function')))
-    throw new LadderError('LADDER_CONFIG', 'on has what is no handler', { hint: "write on: { 'agent.completed': ({ runId }) => … }" })
-  if (observe !== undefined && !isObserve(observe))
-    throw new LadderError('LADDER_CONFIG', 'observe is nobody that can be told', { hint: 'write true, false, or one observer: (report) => …' })
 }
 
 const nothing = Object.freeze({})

@@ -11,9 +11,10 @@ type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 
 export const promptLogic = ({ input: schema, prompt, output, prices }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
   const told = output && answerIn(jsonSchemaOf(output))
-  return fromTask<Told, AgentRun>(async ({ input: { runId, input, inside } }) => {
+  return fromTask<Told, AgentRun>(async ({ input: { runId, input: own, inside, around } }) => {
+    const input = around?.given ? around.given.input : own
     // That of a root was looked at before it began.
-    const value = inside && schema ? await fitted(schema, input, 'its input') : input
+    const value = (inside || around?.given) && schema ? await fitted(schema, input, 'its input') : input
     const text = prompt
       ? await prompt(value, { context: contextOf(inside?.rootRunId ?? runId) })
       : typeof value === 'string'

@@ -1,14 +1,20 @@
 /** What an author writes of an agent: all that `agent()` of `statecast` takes, and how it is executed. */
 import { type Agent, type AgentDefinition as CoreDefinition, agent as defineAgent, isRuntimeError, type Tool } from '../../index.ts'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, delegateOf, Executable, type Heard } from '../executable.ts'
+import { type AnyExecutable, delegateOf, Executable } from '../executable.ts'
+import type { Heard } from '../heard.ts'
 import type { Schema } from '../schema.ts'
 import type { Prices } from '../usage.rules.ts'
+import { toolWithin } from './around-tool.ts'
+import { checkedHooks, type HookOptions } from './hooks.ts'
 import { checkedPrices, type PriceOptions } from './prices.ts'
+import { checkedSurroundings, type SurroundingOptions, type Surroundings } from './surroundings.ts'
 
 export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name' | 'tools'> &
   Heard &
-  PriceOptions & {
+  PriceOptions &
+  HookOptions &
+  SurroundingOptions & {
     /** Also the kind of its runs: lower-case letters, digits and hyphens. Default: made of its model and the names of its tools. */
     name?: string
     /** Another one refuses the runs that are under way. */
@@ -38,6 +44,8 @@ export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 
   repair: number
   maxTrips: number
   prices?: Prices
+  hooks: HookOptions
+  surroundings: Surroundings
   /** As the runtime knows it. */
   core: Agent
   /** By the name of the tool, what runs inside of its run. */
@@ -49,7 +57,7 @@ const kindName = /^[a-z][a-z0-9-]{0,31}$/
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
   const { name: given, version, description, input, prompt, output, repair = 0, maxTrips = 10, tools: wanted = [], ...others } = definition
-  const { on: _, observe: __, price, prices: byModel, ...rest } = others
+  const { on: _, observe: __, price, prices: byModel, onUsage, onComplete, budget, guardrails, middleware, cache, ...rest } = others
   const tools = configured(given, () => wanted.map((one) => (one instanceof Executable ? one.asTool() : one)))
   const core = { ...rest, tools }
   const name = given ?? nameFor(core)
@@ -61,6 +69,13 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
     if (schema !== undefined && typeof schema?.['~standard']?.validate !== 'function')
       throw wrong(`${option} of '${name}' is no schema`, 'give one of zod 4, or of any library that follows Standard Schema')
   if (prompt !== undefined && typeof prompt !== 'function') throw wrong(`prompt of '${name}' is no function`, 'write prompt: ({ topic }) => `…`')
+  const hooks = checkedHooks(name, { ...(onUsage && { onUsage }), ...(onComplete && { onComplete }) })
+  const surroundings = checkedSurroundings(name, {
+    ...(budget && { budget }),
+    ...(guardrails && { guardrails }),
+    ...(middleware && { middleware }),
+    ...(cache && { cache }),
+  })
   const prices = checkedPrices(name, { ...(price && { price }), ...(byModel && { prices: byModel }) })
   const inner = Object.fromEntries(
     tools.flatMap((one) => {
@@ -69,7 +84,17 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
     }),
   )
   const limits = { ...core.limits, steps: maxTrips }
-  const common = { name, repair, maxTrips, inner, core: configured(name, () => defineAgent({ ...core, name, limits })) }
+  const common = {
+    name,
+    repair,
+    maxTrips,
+    inner,
+    hooks,
+    surroundings,
+    core: configured(name, () =>
+      defineAgent({ ...core, tools: core.tools.map((one) => toolWithin(name, surroundings.middleware, one)), name, limits }),
+    ),
+  }
   return {
     ...common,
     ...(version !== undefined && { version }),

@@ -1,6 +1,7 @@
 /** What an author writes of a supervisor: who there is to choose from, who chooses, and when it is enough. */
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, Executable, type Heard } from '../executable.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
+import type { Heard } from '../heard.ts'
 import type { OutputOf, Schema } from '../schema.ts'
 import type { IterationRecord, Verdict } from './supervisor.context.ts'
 

@@ -1,7 +1,8 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
 import type { z } from 'zod'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, Executable, type Heard } from '../executable.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
+import type { Heard } from '../heard.ts'
 import type { StepRecord } from './workflow.context.ts'
 
 /** What the code of a step is given. `state` is its own copy: what an attempt did to it counts when the attempt ends well. */
