@@ -217,7 +217,8 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input }: Settling): Promise<Result<Data>> {
     const run: RunInput = { ...this.begin(), runId, input }
     const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
-    if (context) this.#contexts.set(runId, Object.freeze({ ...context }))
+    // Code of what runs inside asks its own executable for it, by the root.
+    if (context) for (const one of this.#all()) one.#contexts.set(runId, Object.freeze({ ...context }))
     const over = new AbortController()
     const words = actor.events({ signal: over.signal })
     const heard = (async () => {
@@ -241,7 +242,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
     } finally {
       over.abort()
-      this.#contexts.delete(runId)
+      for (const one of this.#all()) one.#contexts.delete(runId)
     }
   }
 

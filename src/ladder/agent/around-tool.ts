@@ -37,5 +37,5 @@ export const toolWithin = (agent: string, middleware: readonly AnyMiddleware[], 
       // What the tool itself has thrown says whether it is worth another attempt.
       throw thrown && outcome.error.code === 'TOOL_EXEC_FAILED' ? thrown.error : LadderError.from(outcome.error)
     },
-  } as Parameters<typeof makeTool>[0]) as Tool
+  }) as Tool
 }
