@@ -116,21 +116,22 @@ export const chartOf = (shape: AgentShape) => {
         tags: ['settled'],
         entry: ['end', 'tellFailed'],
         always: { guard: 'is inside', target: 'returned' },
-        on: { resume: resuming },
+        on: { resume: resumingOf(around) },
       },
       cancelled: {
         tags: ['settled'],
         entry: ['end', 'tellCancelled'],
         always: { guard: 'is inside', target: 'returned' },
-        on: { resume: resuming },
+        on: { resume: resumingOf(around) },
       },
       returned: { type: 'final', entry: ['close'] },
     },
   }
 }
 
-/** Its prompt could not be made: nothing has been asked. */
-const resuming = [
+/** Where its prompt could not be made, nothing has been asked; where it had its data, only code around it has failed. */
+const resumingOf = (around: AroundShape | undefined) => [
+  ...(around?.wraps ? [{ guard: 'has its data', target: 'working.leaving', actions: ['mend'] }] : []),
   { guard: 'was asked', target: 'working.asking', actions: ['mend'] },
   { target: 'working', actions: ['mend'] },
 ]

@@ -30,6 +30,10 @@ const broken = (name: string, event: EventObject): LadderErrorBody => ({
   context: { agent: name },
 })
 
+/** What a model is told when it goes on. */
+const notAccepted = ({ code, message }: LadderErrorBody): string =>
+  code === 'GUARDRAIL_VIOLATION' ? `Your answer was not accepted: ${message}\nAnswer again.` : 'You were interrupted. Go on with your task.'
+
 /** Their types are those of the machine that takes them. */
 export const aroundActions = ({ name, budget, now, unpriced, word }: Parts): Record<string, never> =>
   ({
@@ -52,7 +56,12 @@ export const aroundActions = ({ name, budget, now, unpriced, word }: Parts): Rec
       const { refusal } = aroundOf(run)
       if (refusal?.code === 'GUARDRAIL_VIOLATION') enqueue.emit(word('guardrail.rejected', run, refusal.context))
     }),
-    failRefused: assign(({ context }: Scope) => ({ error: aroundOf(context).refusal, ...changed(context, { refusal: undefined }) })),
+    failRefused: assign(({ context }: Scope) => {
+      const { refusal, trip } = aroundOf(context)
+      // It ended with an answer: the model has to be told why that is not the end.
+      const next = refusal && trip.isAnswered && trip.calls.length === 0 ? notAccepted(refusal) : undefined
+      return { error: refusal, next, ...changed(context, { refusal: undefined }) }
+    }),
     takeSaid: assign(({ context }: Scope) => {
       const { said = '' } = aroundOf(context)
       return { text: said, data: said, error: undefined, ...changed(context, { said: undefined }) }

@@ -13,9 +13,10 @@ export type Around = {
   states: Readonly<Record<string, object>>
   /** What the agent is given in the place of the input of its run. */
   given?: { input: unknown }
-  /** The question or answer of the model that is looked at, and what its calls have come to. */
-  trip: { number: number; text: string; calls: readonly Wanted[] }
-  results: readonly { tool: string; output: unknown }[]
+  /** What goes to the model, or what it has answered. */
+  trip: { number: number; text: string; calls: readonly Wanted[]; isAnswered?: true }
+  /** What its calls have come to, where somebody looks at that. */
+  results?: readonly { tool: string; output: unknown }[]
   /** Used by the question under way. */
   spending: LadderUsage
   since: Spent
@@ -38,10 +39,11 @@ export type RunAround = { states: Around['states']; outcome?: Outcome<unknown>; 
 
 type Run = { told?: { text: string; prices?: Prices }; usage: LadderUsage; trips: number; length?: number; around?: Around }
 
-export const nothingAround = (states: Around['states'], at: number): Around => ({
+/** @param hears whether somebody looks at what goes to the model */
+export const nothingAround = (states: Around['states'], at: number, hears = false): Around => ({
   states,
   trip: { number: 1, text: '', calls: [] },
-  results: [],
+  ...(hears && { results: [] }),
   spending: noUsage,
   since: spentAt(noUsage, at),
 })
@@ -59,9 +61,9 @@ export const stepSince = (run: Run, { report }: AskReport): Around | undefined =
     case 'step.wanted':
       return { ...around, trip: { number: trips + 1, text: trips === 0 ? (told?.text ?? '') : '', calls: [] }, revised: undefined }
     case 'step.answered':
-      return { ...around, trip: { number: trips, text: report.text, calls: report.calls }, results: [] }
+      return { ...around, trip: { number: trips, text: report.text, calls: report.calls, isAnswered: true }, ...(around.results && { results: [] }) }
     case 'tool.ended':
-      return { ...around, results: [...around.results, { tool: report.name, output: report.output }] }
+      return around.results ? { ...around, results: [...around.results, { tool: report.name, output: report.output }] } : around
     default:
       return around
   }

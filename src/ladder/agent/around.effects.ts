@@ -101,7 +101,7 @@ const textIn = (outcome: Outcome<string>, as: 'said' | 'revised'): Pick<TripEnd,
   'error' in outcome ? { refusal: outcome.error } : { [as]: String(outcome.result) }
 
 const refused = async (stage: Stage, { name, guardrails, contextOf }: Code, run: AgentRun, signal: AbortSignal) => {
-  const { trip, results } = aroundOf(run)
+  const { trip, results = [] } = aroundOf(run)
   const { runId, input } = run
   const given: Checked = {
     runId,

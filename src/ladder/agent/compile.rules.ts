@@ -196,6 +196,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
       ...endActions(ended, word),
     },
     guards: {
+      'has its data': ({ context }) => context.data !== undefined,
       ...(around && aroundGuards),
       'is inside': ({ context }) => context.inside !== undefined,
       'was cancelled': ({ context, event }) => answerIn(event).status === 'cancelled' || context.stopped !== undefined,
@@ -207,7 +208,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
     },
   }).createMachine({
     ...chartOf(shape),
-    context: ({ input }: { input: RunInput }) => begun(input, maxTrips, now(), around && nothingAround(states, now())),
+    context: ({ input }: { input: RunInput }) => begun(input, maxTrips, now(), around && nothingAround(states, now(), around.opens)),
     output: ({ context }: { context: AgentRun }) => ({
       ...(context.error ? { error: context.error } : { data: context.data }),
       report: reportOf(shape, context),

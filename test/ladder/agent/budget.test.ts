@@ -1,7 +1,7 @@
 /** Budgets, looked at after each answer of the model. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../../src/index.ts'
+import { type ModelRequest, tool } from '../../../src/index.ts'
 import { agent, type LadderEvent, workflow } from '../../../src/ladder/index.ts'
 import { aLadderOf } from '../a-ladder.ts'
 
@@ -44,6 +44,20 @@ test('[WL-127] dollars and time have limits too; the answer that goes over one i
   const { error } = await kit.clock.until(slow.execute('go'))
   expect(error).toMatchObject({ code: 'BUDGET_EXCEEDED', context: { unit: 'ms', limit: 2_000 } })
   expect(error?.context.actual).toBeGreaterThan(2_000)
+})
+
+test('[WL-127] gone on with after an answer that came too late or too dear, the model is told to go on', async () => {
+  const told: string[] = []
+  const clerk = agent({ name: 'clerk', model: 'test/a', budget: { maxTokens: 50 } })
+  const model = ({ messages }: ModelRequest) => {
+    const last = messages.at(-1)
+    told.push(last?.role === 'user' ? last.text : String(last?.role))
+    return { text: `answer ${told.length}`, usage: told.length === 1 ? usage : { inputTokens: 5, outputTokens: 5 } }
+  }
+  await using kit = await aLadderOf({ 'test/a': model }, clerk)
+  expect(await kit.clock.until(clerk.execute('go', { runId: 'r' }))).toMatchObject({ error: { code: 'BUDGET_EXCEEDED' } })
+  expect(await kit.clock.until(clerk.resume('r'))).toMatchObject({ data: 'answer 2' })
+  expect(told).toEqual(['go', 'You were interrupted. Go on with your task.'])
 })
 
 test('[WL-127] a limit of dollars without a price does nothing, and is warned of once', async () => {

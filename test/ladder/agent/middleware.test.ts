@@ -194,6 +194,16 @@ test('[WL-126] one that throws fails the run with its name, and those around it 
   })
 })
 
+test('[WL-126] gone on with after code around the run has failed, no model is asked again', async () => {
+  let [asked, isBroken] = [0, true]
+  const flaky: Middleware = { name: 'flaky', execute: { after: () => (isBroken ? Promise.reject(new Error('oh')) : undefined) } }
+  const it = agent({ name: 'it', model: 'test/a', middleware: [flaky] })
+  await using kit = await aLadderOf({ 'test/a': () => ({ text: `answer ${++asked}`, usage }) }, it)
+  expect(await kit.clock.until(it.execute('go', { runId: 'r' }))).toMatchObject({ error: { context: { middleware: 'flaky' } }, usage: { total: 10 } })
+  isBroken = false
+  expect(await kit.clock.until(it.resume('r'))).toMatchObject({ data: 'answer 1', usage: { total: 10 }, report: { status: 'completed' } })
+})
+
 test('[WL-126, WL-122] an answer that middleware has made is checked like one of the model', async () => {
   const shout: Middleware = { name: 'json', trip: { after: (_, text) => ({ result: JSON.stringify({ said: text }) }) } }
   const made = agent({ name: 'made', model: 'test/a', output: z.object({ said: z.string() }), middleware: [shout] })
