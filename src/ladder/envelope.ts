@@ -53,6 +53,8 @@ export type Report = {
   failovers?: readonly { model: string; reason: string }[]
   /** Of a call of a tool: what a person has decided about it. */
   decision?: { decision: 'approve' | 'deny' | 'edit'; by?: string; note?: string }
+  /** Its answer was kept from before: no model was asked. */
+  cached?: true
   /** Of a supervisor: what ended it, and what was decided and done in each iteration. */
   terminatedBy?: string
   iterations?: readonly object[]

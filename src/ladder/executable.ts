@@ -171,6 +171,11 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   /** What its input has to be, where it says so. */
   protected abstract readonly takes: Schema | undefined
 
+  /** Says in the log of the runtime that code of somebody else failed. */
+  protected warn(facts: Record<string, unknown>, message: string): void {
+    this.#warn(facts, message)
+  }
+
   /** A run of it has ended, on this node. */
   protected ended(run: RunState): void {
     const observers = observersFor(this.#observe, run.inside !== undefined)

@@ -15,6 +15,7 @@ import {
   waitingSince,
 } from '../run.rules.ts'
 import { noUsage, type Prices, spentBy, together } from '../usage.rules.ts'
+import { type Around, stepSince } from './around.context.ts'
 import { errorOf } from './failures.rules.ts'
 
 /** A call of a tool; times are ms since the epoch. */
@@ -53,12 +54,13 @@ export type AgentRun = RunState & {
   attempts: AskOutput['attempts']
   text?: string
   stopped?: { reason: string | null } | undefined
+  around?: Around
 }
 
 /** What the code of its author makes of an input, and what its calls cost by then: a price that changes later does not change what was spent. */
 export type Told = { text: string; intro?: string; prices?: Prices }
 
-export const begun = (input: RunInput, tripsMax: number, at: number): AgentRun => ({
+export const begun = (input: RunInput, tripsMax: number, at: number, around?: Around): AgentRun => ({
   ...began(input, at),
   trips: 0,
   tripsMax,
@@ -66,6 +68,7 @@ export const begun = (input: RunInput, tripsMax: number, at: number): AgentRun =
   calls: [],
   usage: noUsage,
   attempts: [],
+  ...(around && { around }),
 })
 
 /** The conversation is called as its run. */
@@ -97,13 +100,19 @@ export const answered = (run: AgentRun, answer: AskOutput): Partial<AgentRun> =>
   next: undefined,
   waiting: [],
   error: answer.error === null ? undefined : errorOf(answer.error, answer),
+  ...(run.around && { around: { ...run.around, spending: noUsage } }),
 })
 
 /** What its agent says while it works. */
 export const reported = (run: AgentRun, said: AskReport, at: number): Partial<AgentRun> => {
-  const { report, conversation } = said
   // Of a run inside of it.
-  if (conversation !== run.runId) return { waiting: waitingSince(run, said) }
+  if (said.conversation !== run.runId) return { waiting: waitingSince(run, said) }
+  const around = stepSince(run, said)
+  return { ...(around && { around }), ...callsSince(run, said, at) }
+}
+
+const callsSince = (run: AgentRun, said: AskReport, at: number): Partial<AgentRun> => {
+  const { report } = said
   switch (report.type) {
     case 'model.ended':
       return { trips: run.trips + 1 }
@@ -169,4 +178,15 @@ const toolError = ({ name, status, output }: Extract<AskReport['report'], { type
     message: message ?? `the tool '${name}' came to nothing: ${status}`,
     context: { tool: name, ...(code !== undefined && { code }) },
   }
+}
+
+/** What one answer of the model has used. */
+export type TripUsage = { runId: string; rootRunId: string; trip: number; model: string; usage: LadderUsage }
+
+/** @param run after it was counted */
+export const tripUsage = (run: AgentRun, { report }: AskReport): TripUsage | undefined => {
+  if (report.type !== 'model.ended' || !report.spent) return undefined
+  const { model, usage, costUsd = null } = report.spent
+  const spent = spentBy({ usage, shares: { [model]: usage }, costUsd }, run.told?.prices)
+  return { runId: run.runId, rootRunId: rootOf(run), trip: run.trips, model, usage: spent }
 }

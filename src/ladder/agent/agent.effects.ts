@@ -1,7 +1,7 @@
 /** The author's code of an agent as actors: what a model is told, and whether its answer is what it has to be. */
 import type { AnyActorLogic } from 'xstate'
 import { fromTask } from '../../index.ts'
-import { jsonSchemaOf, lenient, readAnswer, type Schema, schemaOfJson, unfit } from '../schema.ts'
+import { fitted, jsonSchemaOf, lenient, readAnswer, type Schema, schemaOfJson, unfit } from '../schema.ts'
 import type { AgentRun, Told } from './agent.context.ts'
 import type { Verdict } from './compile.rules.ts'
 import type { CheckedAgent } from './definition.ts'
@@ -9,9 +9,11 @@ import type { CheckedAgent } from './definition.ts'
 /** What a caller brought along for a run of this process. */
 type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 
-export const promptLogic = ({ prompt, output, prices }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
+export const promptLogic = ({ input: schema, prompt, output, prices }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
   const told = output && answerIn(jsonSchemaOf(output))
-  return fromTask<Told, AgentRun>(async ({ input: { runId, input, inside, asked } }) => {
+  return fromTask<Told, AgentRun>(async ({ input: { runId, input: own, inside, asked, around } }) => {
+    // Code around the run may have put another one in its place.
+    const input = around?.given ? (schema ? await fitted(schema, around.given.input, 'its input') : around.given.input) : own
     const text = prompt
       ? await prompt(input, { context: contextOf(inside?.rootRunId ?? runId) })
       : typeof input === 'string'

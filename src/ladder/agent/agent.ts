@@ -2,8 +2,9 @@
 import type { AnyStateMachine } from 'xstate'
 import { type Agent as CoreAgent, now } from '../../index.ts'
 import type { Report, Result } from '../envelope.ts'
-import { LadderError } from '../errors.ts'
+import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { isolated } from '../listeners.ts'
 import type { ExecuteOptions } from '../options.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import { fitted, isLenient, jsonSchemaOf, lenient, type OutputOf, type Schema } from '../schema.ts'
@@ -14,6 +15,7 @@ import { checkLogic, promptLogic } from './agent.effects.ts'
 import { agentMachine } from './compile.rules.ts'
 import { type AgentDefinition, type AnyAgent, type CheckedAgent, checkedAgent } from './definition.ts'
 import { reportOf } from './report.rules.ts'
+import { actorsAround, shapeAround, statesOf } from './surroundings.ts'
 
 export class Agent<Input = unknown, Data = string> extends Executable<Input, Data> {
   readonly type = 'agent'
@@ -29,7 +31,8 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
   constructor(definition: AnyAgent) {
     super(definition)
     const checked = checkedAgent(definition)
-    const { name, version, description, maxTrips, repair, isChecked, core, inner } = checked
+    const { name, version, description, maxTrips, repair, isChecked, core, inner, hooks, surroundings } = checked
+    const around = shapeAround(surroundings)
     const executables = [...new Set(Object.values(inner).map(({ executable }) => executable))]
     this.name = name
     this.version = version
@@ -45,14 +48,58 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
       inner: Object.fromEntries(Object.entries(inner).map(([tool, { executable, isText }]) => [tool, { executable: executable.name, isText }])),
       ...(version !== undefined && { version }),
       ...(description !== undefined && { description }),
+      ...(around && { around }),
     }
+    const contextOf = (runId: string) => this.contextOf(runId)
+    const { onUsage } = hooks
     this.machine = agentMachine(this.#shape, {
-      prompt: promptLogic(checked, (runId) => this.contextOf(runId)),
+      prompt: promptLogic(checked, contextOf),
       check: checkLogic(checked, (runId) => (this.optionsOf(runId) as { output?: Schema }).output),
-      runs: Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine])),
+      runs: {
+        ...(around &&
+          actorsAround(around, surroundings, { name, version, contextOf, cacheFailed: this.#once('the cache failed, and is done without') })),
+        ...Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine])),
+      },
+      states: statesOf(surroundings),
       now,
       ended: (run) => this.ended(run),
+      tell: {
+        usage:
+          onUsage &&
+          ((trip) =>
+            isolated(
+              () => onUsage(trip),
+              (thrown) => this.#usageFailed(trip.runId, thrown),
+            )),
+        unpriced: this.#once('its budget has maxCostUSD, and nothing is known of the price of its model'),
+      },
     })
+  }
+
+  protected override ended(run: RunState): void {
+    super.ended(run)
+    const { onComplete } = this.#definition.hooks
+    if (onComplete && !run.error)
+      isolated(
+        () => onComplete(this.reportOf(run)),
+        (thrown) => this.#completeFailed(run.runId, thrown),
+      )
+  }
+
+  readonly #usageFailed = this.#once('onUsage failed')
+  readonly #completeFailed = this.#once('onComplete failed')
+
+  /** Said once by this process. */
+  #once(what: string): (runId: string, thrown?: unknown) => void {
+    let isSaid = false
+    return (runId, thrown) => {
+      if (isSaid) return
+      isSaid = true
+      this.warn(
+        { agent: this.name, runId, ...(thrown !== undefined && { error: wordsOf(thrown) }) },
+        `of the agent '${this.name}', ${what}; it is said once`,
+      )
+    }
   }
 
   protected get takes(): Schema | undefined {
