@@ -2,12 +2,15 @@
 import type { AnyStateMachine } from 'xstate'
 import { z } from 'zod'
 import { type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, tool, uuid } from '../index.ts'
+import { Binding, type Caller } from './binding.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
+import { heardOf } from './heard.rules.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
-import type { RunInput, RunState } from './run.rules.ts'
+import { type RunInput, type RunState, rootOf } from './run.rules.ts'
 import { fitted, type Schema } from './schema.ts'
 import { type Handlers, Streamed } from './streamed.ts'
+import { type CallPlace, calling } from './work/calls.ts'
 
 export type ExecuteOptions = {
   /** Names the run: executing it again attaches to it, and never begins it twice. Default: a new one. */
@@ -31,8 +34,14 @@ export type Decision = { callId: string; decision: 'approve' | 'deny'; note?: st
 export type ToolOptions = { name?: string; description?: string; input?: z.ZodObject; approval?: boolean | ((input: unknown) => boolean) }
 
 type Given = { value?: unknown; error?: LadderError; history?: RunHistory }
+export type CallOptions = Omit<ExecuteOptions, 'runId'>
+type RunOptions = Omit<ExecuteOptions, 'runId' | 'on'> & {
+  on?: Handlers | readonly Handlers[]
+  inside?: RunInput['inside']
+  caller?: Caller
+}
 type Begin = { type: 'execute' } | { type: 'resume' }
-type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & {
+type Settling = Pick<RunOptions, 'context' | 'signal' | 'inside'> & {
   input: unknown
   history: RunHistory | undefined
   leave: AbortSignal
@@ -52,12 +61,19 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   abstract readonly machine: AnyStateMachine
   /** Agents that are asked in it. */
   abstract readonly agents: readonly Agent[]
+  /** What its code may call by name, though nobody has given it to the runtime. */
+  readonly callable: readonly AnyExecutable[] = []
   readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
-  #runtime: Runtime | undefined
+  readonly #binding = new Binding()
+
+  /** Called when a runtime is made that is going to have it. */
+  announce(): void {
+    this.#binding.announce()
+  }
 
   /** Called when a runtime starts with it, and with nothing when that one ends. */
   bind(runtime: Runtime | undefined): void {
-    this.#runtime = runtime
+    this.#binding.bind(runtime)
   }
 
   /** @returns what became of it, whatever that is @throws LadderError on drift, before anything runs; where no runtime has it */
@@ -66,8 +82,21 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   /** The same, heard as it happens. */
-  stream(input: Input, { runId = uuid(), ...options }: ExecuteOptions = {}): Streamed<Result<Data>> {
-    return this.#run(runId, { type: 'execute' }, options, input)
+  stream(input: Input, options: ExecuteOptions = {}): Streamed<Result<Data>> {
+    const { runId = uuid(), ...rest } = options
+    const calls = options.runId === undefined ? calling.getStore() : undefined
+    return calls && !calls.isOver ? calls.stream(this, input, rest) : this.#run(runId, { type: 'execute' }, rest, input)
+  }
+
+  /** As code of another run calls it: an actor of its own by the name that it has there, which ends with what it comes to. */
+  called(input: Input, { runId, inside, signal, hear, caller }: CallPlace, { on, ...options }: CallOptions = {}): Streamed<Result<Data>> {
+    const signals = [signal, ...(options.signal ? [options.signal] : [])]
+    return this.#run(
+      runId,
+      { type: 'execute' },
+      { ...options, inside, caller, signal: AbortSignal.any(signals), on: [...(on ? [on] : []), { '*': hear }] },
+      input,
+    )
   }
 
   /**
@@ -136,8 +165,8 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   /** What its input has to be, where it says so. */
   protected abstract readonly takes: Schema | undefined
 
-  protected contextOf(runId: string): Readonly<Record<string, unknown>> {
-    return this.#contexts.get(runId) ?? nothing
+  protected contextOf(run: RunInput): Readonly<Record<string, unknown>> {
+    return this.#contexts.get(run.runId) ?? this.#contexts.get(rootOf(run)) ?? nothing
   }
 
   /** What a run begins with, beside its input. */
@@ -145,7 +174,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   protected abstract reportOf(run: RunState): Report
   protected abstract drifted(runId: string, cause: Error): LadderError
   /** Nothing of a run that is refused is stored: it never began. */
-  protected abstract refused(runId: string, error: LadderError): Report
+  protected abstract refused(run: RunInput, error: LadderError): Report
 
   protected actor(runId: string, input?: unknown) {
     return this.#bound().actor(this.name, runId, input)
@@ -162,12 +191,12 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return snapshot.status !== 'active' || snapshot.hasTag('settled') ? [] : (snapshot.context as RunState).waiting
   }
 
-  #run(runId: string, begin: Begin, options: Omit<ExecuteOptions, 'runId'>, input?: Input): Streamed<Result<Data>> {
+  #run(runId: string, begin: Begin, options: RunOptions, input?: Input): Streamed<Result<Data>> {
     const leave = new AbortController()
-    const streamed = new Streamed<Result<Data>>(options.on)
+    const streamed = new Streamed<Result<Data>>(...(Array.isArray(options.on) ? options.on : options.on ? [options.on] : []))
     const work = async (): Promise<Result<Data>> => {
       const given = begin.type === 'execute' ? await this.#given(input, options.history) : { value: undefined }
-      if (given.error) return resultOf(this.refused(runId, given.error), given.error)
+      if (given.error) return resultOf(this.refused({ runId, input: undefined, ...insideOf(options) }, given.error), given.error)
       return await this.#settle(runId, begin, {
         ...options,
         input: given.value,
@@ -176,7 +205,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
         hear: (told) => streamed.tell(told),
       })
     }
-    streamed.follow(work().finally(() => leave.abort()))
+    const { caller } = options
+    const ended = caller ? this.#binding.outlasting(caller, work) : work()
+    streamed.follow(ended.finally(() => leave.abort()))
     return streamed
   }
 
@@ -190,15 +221,15 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     }
   }
 
-  async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input, history }: Settling): Promise<Result<Data>> {
-    const run: RunInput = { ...this.begin(), runId, input, ...(history && { history }) }
+  async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input, history, inside }: Settling): Promise<Result<Data>> {
+    const run: RunInput = { ...this.begin(), runId, input, ...insideOf({ inside }), ...(history && { history }) }
     const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
     if (context) this.#contexts.set(runId, Object.freeze({ ...context }))
     const over = new AbortController()
     const words = actor.events({ signal: over.signal })
     const heard = (async () => {
       for await (const { event: told } of words) {
-        const event = heardOf(told, runId)
+        const event = heardOf(told, rootOf(run))
         if (event) hear(event)
       }
     })()
@@ -222,18 +253,12 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   #bound(): Runtime {
-    if (this.#runtime) return this.#runtime
+    const { runtime } = this.#binding
+    if (runtime) return runtime
     throw new LadderError('LADDER_CONFIG', `no runtime has the ${this.type} '${this.name}'`, {
       hint: 'start one with createRuntime({ extensions: [ladder({ executables: [it] })] })',
     })
   }
-}
-
-/** What a run inside of another one is told before its question, where that is not just what agents are told there. @param own what was picked for it */
-export const handedDown = (executable: AnyExecutable, told: readonly HistoryMessage[], own?: readonly HistoryMessage[]): { history?: RunHistory } => {
-  if (own === undefined && told.length === 0) return {}
-  const history = executable.slicesOf(own ?? told)
-  return own === undefined && history.agents === told && Object.keys(history).length === 1 ? {} : { history }
 }
 
 const nothing = Object.freeze({})
@@ -247,20 +272,13 @@ const delegates = new WeakMap<object, { executable: AnyExecutable; isText: boole
 /** Which executable a tool stands for, if any; `isText`: it is called with a text in an object. */
 export const delegateOf = (made: Tool): { executable: AnyExecutable; isText: boolean } | undefined => delegates.get(made)
 
+const insideOf = ({ inside }: Pick<RunOptions, 'inside'>) => (inside ? { inside } : {})
+
 const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: Data): Result<Data> => ({
   ...(error ? { error } : { data: data as Data }),
   usage: report.usage,
   report,
 })
-
-/** Words of the rungs, and deltas of agents under their own name; what else actors say is for other ears. */
-const heardOf = (told: { type: string } & Record<string, unknown>, rootRunId: string): LadderEvent | undefined => {
-  if (ladderWord.test(told.type)) return told as LadderEvent
-  if (told.type !== 'delta') return undefined
-  const { runId, kind, text } = told as unknown as { runId: string; kind: string; text: string }
-  return { type: 'agent.trip.streaming', runId: runId.slice(0, runId.lastIndexOf(':')), rootRunId, kind, delta: text }
-}
-const ladderWord = /^(?:agent|workflow|supervisor|orchestrator|planner)\./
 
 const unlessUnknown = (error: unknown): undefined => {
   if (!isRuntimeError(error) || error.code !== 'not_found') throw error

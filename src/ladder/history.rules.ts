@@ -53,3 +53,14 @@ export const toldBefore = (runId: string, history: RunHistory | undefined): { me
     }),
   }
 }
+
+/** What a run inside of another one is told before its question, where that is not just what agents are told there. @param own what was picked for it */
+export const handedDown = (
+  executable: { slicesOf(history: readonly HistoryMessage[]): RunHistory },
+  told: readonly HistoryMessage[],
+  own?: readonly HistoryMessage[],
+): { history?: RunHistory } => {
+  if (own === undefined && told.length === 0) return {}
+  const history = executable.slicesOf(own ?? told)
+  return own === undefined && history.agents === told && Object.keys(history).length === 1 ? {} : { history }
+}

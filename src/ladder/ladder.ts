@@ -6,9 +6,11 @@ import type { AnyExecutable } from './executable.ts'
 export type LadderOptions = { executables: readonly AnyExecutable[] }
 
 /** @throws LadderError LADDER_CONFIG for two of one name */
-export const ladder = ({ executables }: LadderOptions): Extension => {
+export const ladder = ({ executables: given }: LadderOptions): Extension => {
+  const executables = withCallable(given)
   const twice = executables.find(({ name }, index) => executables.findIndex((one) => one.name === name) !== index)
   if (twice) throw new LadderError('LADDER_CONFIG', `two executables are named '${twice.name}'`, { hint: 'give one of them another name' })
+  for (const executable of executables) executable.announce()
   return {
     name: 'ladder',
     // One agent may be asked in several of them.
@@ -21,4 +23,12 @@ export const ladder = ({ executables }: LadderOptions): Extension => {
       }
     },
   }
+}
+
+/** With those that code of them may call by name. */
+const withCallable = (executables: readonly AnyExecutable[]): readonly AnyExecutable[] => {
+  const all = new Set(executables)
+  // A set that grows is gone through to its new end.
+  for (const executable of all) for (const one of executable.callable) all.add(one)
+  return [...executables, ...[...all].filter((one) => !executables.includes(one))]
 }

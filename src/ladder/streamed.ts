@@ -13,11 +13,11 @@ export class Streamed<Result> implements AsyncIterable<LadderEvent> {
   #wake: () => void = () => undefined
   #over = false
 
-  constructor(handlers?: Handlers) {
+  constructor(...handlers: Handlers[]) {
     const { promise, resolve } = Promise.withResolvers<Result>()
     this.result = promise
     this.#settle = resolve
-    if (handlers) this.#handlers.push(handlers)
+    this.#handlers.push(...handlers)
     // Whoever only listens is not asked to catch.
     promise.catch(() => undefined)
   }

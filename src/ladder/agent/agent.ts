@@ -4,7 +4,7 @@ import { type Agent as CoreAgent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { Executable } from '../executable.ts'
-import { type RunState, runActor } from '../run.rules.ts'
+import { type RunInput, type RunState, runActor } from '../run.rules.ts'
 import type { OutputOf, Schema } from '../schema.ts'
 import type { AgentShape } from './agent.chart.rules.ts'
 import { type AgentRun, begun } from './agent.context.ts'
@@ -43,7 +43,7 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
       ...(description !== undefined && { description }),
     }
     this.machine = agentMachine(this.#shape, {
-      prompt: promptLogic(checked, (runId) => this.contextOf(runId)),
+      prompt: promptLogic(checked, (run) => this.contextOf(run)),
       check: checkLogic(checked),
       runs: Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine])),
       now,
@@ -62,8 +62,8 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
     return reportOf(this.#shape, run as AgentRun)
   }
 
-  protected refused(runId: string, error: LadderError): Report {
-    return reportOf(this.#shape, { ...begun({ runId, input: undefined }, 0, now()), error: error.toJSON() })
+  protected refused(run: RunInput, error: LadderError): Report {
+    return reportOf(this.#shape, { ...begun(run, 0, now()), error: error.toJSON() })
   }
 
   protected drifted(runId: string, cause: Error): LadderError {

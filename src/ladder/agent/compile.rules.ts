@@ -3,7 +3,7 @@ import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emi
 import type { AskOutput, AskReport } from '../../index.ts'
 import { askAgent } from '../../index.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
-import { isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
+import { below, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
 import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
 import { type AgentRun, answered, begun, callPath, ranInside, reported, running, type Told } from './agent.context.ts'
 import { cancelledError, finishError } from './failures.rules.ts'
@@ -109,7 +109,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now }: Ag
         const given: RunInput = {
           runId: after.calls[index]?.run?.runId ?? '',
           input: isText ? (input as { text: string }).text : input,
-          inside: { rootRunId: rootOf(context), parentRunId: callPath(context, index) },
+          inside: below(context, callPath(context, index)),
         }
         enqueue.assign({ calls: after.calls })
         enqueue.spawnChild(runActor(executable) as never, { id: after.calls[index]?.run?.id as never, input: given as never })

@@ -6,6 +6,7 @@ import { workActions, workGuards } from '../work/work.compile.rules.ts'
 import { reportOf } from './report.rules.ts'
 import { chartOf, mergeActor, routeActor, type SupervisorShape } from './supervisor.chart.rules.ts'
 import {
+  advised,
   type BranchEnd,
   begun,
   branched,
@@ -67,11 +68,11 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now }
       /** Of what chose, of a branch, or of what they came to. */
       settle: assign(({ context, event }, { step }: Params) => {
         const end = endOf(event)
-        const { [step]: _, ...going } = context.going
-        if (step === routeActor)
-          return { going, ...(end.ended === 'completed' && decided(context, (end as Extract<Chosen, { ended: 'completed' }>).output)) }
-        if (step === mergeActor) return end.ended === 'completed' ? merged(context, end as Extract<Merged, { ended: 'completed' }>, now()) : {}
-        return branched(context, step, end as BranchEnd, now())
+        if (step !== routeActor && step !== mergeActor) return branched(context, step, end as BranchEnd, now())
+        const run = advised(context, step, end.called)
+        if (end.ended !== 'completed') return run
+        if (step === routeActor) return { ...run, ...decided(run, (end as Extract<Chosen, { ended: 'completed' }>).output) }
+        return { ...run, ...merged(run, end as Extract<Merged, { ended: 'completed' }>, now()) }
       }),
       tellSettled: enqueueActions(({ context, event, enqueue }, { step }: Params) => {
         const end = endOf(event) as Ended | undefined

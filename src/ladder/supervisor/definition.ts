@@ -1,6 +1,7 @@
 /** What an author writes of a supervisor: who there is to choose from, who chooses, and when it is enough. */
+import type { Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, Executable } from '../executable.ts'
+import { type AnyExecutable, type CallOptions, Executable } from '../executable.ts'
 import type { HistoryMessage, HistoryReader, HistoryWindow } from '../history.rules.ts'
 import type { OutputOf, Schema } from '../schema.ts'
 import type { IterationRecord, Verdict } from './supervisor.context.ts'
@@ -29,6 +30,13 @@ export type SupervisorContext<Input, State> = {
   /** Names this piece of work: the same when it is begun again after a crash. */
   readonly key: string
   readonly signal: AbortSignal
+  /**
+   * Runs an executable that the runtime has, inside of this work: an actor of its own, which a crash does not begin twice, and whose report stands below this
+   * work. Executing one in code does the same, unless it is given a `runId`.
+   */
+  readonly run: <Value, Data>(executable: Executable<Value, Data>, input: Value, options?: CallOptions) => Promise<Result<Data>>
+  /** The same for an intent. What it gives is told here, and not put into the state. @throws LadderError SUPERVISOR_DISPATCH_CYCLE, SUPERVISOR_INVALID_ROUTE */
+  readonly dispatch: (intent: string, input?: unknown) => Promise<Result<unknown>>
 }
 
 type Late<Value> = Value | Promise<Value>
@@ -124,6 +132,8 @@ export const checkedIntents = (definition: AnySupervisor): readonly CheckedInten
   const { name, intents, route, router, initialAgent, maxIterations = 10, maxFanOut = 10 } = definition
   if (typeof name !== 'string' || !kindName.test(name))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of a supervisor`, 'use lower-case letters, digits and hyphens, at most 32')
+  // What a part of its chart is called.
+  if (name === 'dispatching') throw wrong(`'${name}' is no name of a supervisor`, 'a state of each of them is called so: choose another one')
   if (typeof intents !== 'object' || intents === null || Object.keys(intents).length === 0)
     throw wrong(`the supervisor '${name}' has nobody to choose from`, 'write intents: { writer, critic: { agent: critic, description: … } }')
   if ((route === undefined) === (router === undefined))

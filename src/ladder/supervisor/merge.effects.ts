@@ -1,26 +1,26 @@
 /** What an iteration comes to, as one effect: the state, whether it is enough, and who is next. */
 import type { AnyActorLogic } from 'xstate'
-import { fromTask } from '../../index.ts'
 import { fitted } from '../schema.ts'
-import { type Code, type CodeInput, codeContext, type Scope, supervisorError } from './code.effects.ts'
+import { type Code, codeOf, type Scope, supervisorError } from './code.effects.ts'
 import { decisionOf } from './decision.rules.ts'
 import type { CheckedIntent } from './definition.ts'
+import { mergeActor } from './supervisor.chart.rules.ts'
 import type { Decision, Merged, SupervisorRun } from './supervisor.context.ts'
 
 /** What branches add to the state, in the order in which they were chosen; then whether it is enough, and who is next. */
 export const merge = (scope: Scope): AnyActorLogic => {
   const { definition, intents } = scope
-  return fromTask<Merged, CodeInput>(async ({ input: { run }, self, signal }) => {
+  return codeOf<Merged>(scope, mergeActor, async (run, codeFor) => {
     try {
       const { state, conflicts } = await mergedState(run, intents)
-      const code = codeContext(scope, { run: { ...run, state }, signal, self })
+      const code = codeFor({ ...run, state })
       const verdict = (await definition.evaluate?.(code as never)) ?? undefined
       const directive = verdict?.satisfied === true ? undefined : await directiveOf(scope, run, code, verdict?.reassignTo)
       return { ended: 'completed', state, conflicts, ...(verdict && { verdict: { ...verdict } }), ...(directive && { directive }) }
     } catch (thrown) {
       return { ended: 'failed', error: supervisorError(thrown, `what follows an iteration of '${definition.name}'`) }
     }
-  }) as AnyActorLogic
+  })
 }
 
 /** Keys that would not be data, but what an object is made of: no journal takes them. */

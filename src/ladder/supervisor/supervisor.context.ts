@@ -1,7 +1,7 @@
 /** What a run of a supervisor remembers, and how each thing that happens changes it. Pure. */
 import type { LadderErrorBody } from '../errors.ts'
 import { type RunInput as AnyRunInput, began } from '../run.rules.ts'
-import type { WorkAsks, WorkState } from '../work/work.context.ts'
+import { type Called, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
 
 /** It can be enough, somebody else may be wanted, and the router may be told something. */
 export type Verdict<Name extends string = string> = { satisfied?: boolean; reassignTo?: Name | readonly Name[]; feedback?: string }
@@ -17,8 +17,8 @@ export type BranchRecord = {
   output?: unknown
   error?: LadderErrorBody
   attempts: number
-  /** Of the run inside of it, which stands among the children of the report. */
-  runId?: string
+  /** Names of runs inside of it, which stand among the children of the report. */
+  runs?: readonly string[]
   startedAt: number
   endedAt: number
 }
@@ -27,6 +27,8 @@ export type IterationRecord = {
   decision: Decision
   branches: Readonly<Record<string, BranchRecord>>
   verdict?: Verdict
+  /** Names of runs of who chose and who evaluated. */
+  runs?: readonly string[]
   /** As it was at its end. */
   state: unknown
   startedAt: number
@@ -40,7 +42,7 @@ export type SupervisorRun = WorkState & {
   state: unknown
   iterations: readonly IterationRecord[]
   /** The iteration that is under way. */
-  now: { startedAt: number; decision?: Decision; branches: Readonly<Record<string, BranchRecord>> }
+  now: { startedAt: number; decision?: Decision; branches: Readonly<Record<string, BranchRecord>>; runs?: readonly string[] }
   /** Who is next without being chosen. */
   directive?: Decision | undefined
   feedback?: string | undefined
@@ -50,11 +52,10 @@ export type SupervisorRun = WorkState & {
 }
 
 /** How a piece of its code came out. */
-export type Chosen = { ended: 'completed'; output: Decision } | { ended: 'failed'; error: LadderErrorBody } | WorkAsks
-export type BranchEnd = { ended: 'completed'; output: unknown } | { ended: 'failed'; error: LadderErrorBody } | WorkAsks
-export type Merged =
-  | { ended: 'completed'; state: unknown; conflicts: readonly string[]; verdict?: Verdict; directive?: Decision }
-  | { ended: 'failed'; error: LadderErrorBody }
+type Failed = { ended: 'failed'; error: LadderErrorBody }
+export type Chosen = (({ ended: 'completed'; output: Decision } | Failed) & Called) | WorkAsks
+export type BranchEnd = (({ ended: 'completed'; output: unknown } | Failed) & Called) | WorkAsks
+export type Merged = ({ ended: 'completed'; state: unknown; conflicts: readonly string[]; verdict?: Verdict; directive?: Decision } | Failed) & Called
 
 export const begun = (input: SupervisorInput, at: number): SupervisorRun => ({
   ...began(input, at),
@@ -66,21 +67,30 @@ export const begun = (input: SupervisorInput, at: number): SupervisorRun => ({
   now: { startedAt: at, branches: {} },
 })
 
+/** Who chose, or evaluated, has ended: what ran inside of that belongs to the iteration. */
+export const advised = (run: SupervisorRun, work: string, called: Called['called']): SupervisorRun => {
+  const kept = { ...run, ...keptCalls(run, work, called) }
+  const { [work]: ended, ...going } = kept.going
+  const runs = ended ? ended.runs : called?.map(({ runId }) => runId)
+  return { ...kept, going, ...(runs && { now: { ...kept.now, runs: [...(kept.now.runs ?? []), ...runs] } }) }
+}
+
 /** Nobody is chosen twice. */
 export const decided = ({ now }: SupervisorRun, decision: Decision): Partial<SupervisorRun> => ({
   now: { ...now, decision: { ...decision, next: [...new Set(decision.next)] } },
   directive: undefined,
 })
 
-export const branched = ({ now, going }: SupervisorRun, intent: string, end: BranchEnd, at: number): Partial<SupervisorRun> => {
+export const branched = (run: SupervisorRun, intent: string, end: BranchEnd, at: number): Partial<SupervisorRun> => {
+  const { now, going, nested } = { ...run, ...keptCalls(run, intent, end.called) }
   const { [intent]: work = { startedAt: at, attempts: 0, pauseMs: 0 }, ...rest } = going
-  const ran = work.answer ? { runId: work.answer.report.runId } : {}
+  const ran = work.runs ? { runs: work.runs } : {}
   const times = { attempts: work.attempts, ...ran, startedAt: work.startedAt, endedAt: at }
   const record: BranchRecord =
     end.ended === 'completed'
       ? { status: 'completed', output: end.output, ...times }
       : { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...times }
-  return { going: rest, now: { ...now, branches: { ...now.branches, [intent]: record } } }
+  return { going: rest, nested, now: { ...now, branches: { ...now.branches, [intent]: record } } }
 }
 
 export const merged = (run: SupervisorRun, end: Extract<Merged, { ended: 'completed' }>, at: number): Partial<SupervisorRun> => {
@@ -91,6 +101,7 @@ export const merged = (run: SupervisorRun, end: Extract<Merged, { ended: 'comple
     decision: now.decision ?? { source: 'route', next: [], raw: null },
     branches: now.branches,
     ...(verdict && { verdict }),
+    ...(now.runs && { runs: now.runs }),
     state,
     startedAt: now.startedAt,
     endedAt: at,

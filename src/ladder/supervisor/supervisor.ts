@@ -3,9 +3,9 @@ import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
-import { Executable } from '../executable.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
 import { checkedHistory, type HistoryMessage, type HistoryWindow, type RunHistory, windowed } from '../history.rules.ts'
-import { type RunState, runActor } from '../run.rules.ts'
+import { type RunInput, type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { supervisorMachine } from './compile.rules.ts'
 import { type AnySupervisor, checkedIntents, type DataOf, type SupervisorDefinition } from './definition.ts'
@@ -21,6 +21,7 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
   readonly description: string | undefined
   readonly machine: AnyStateMachine
   readonly agents: readonly Agent[]
+  override readonly callable: readonly AnyExecutable[]
   readonly #definition: AnySupervisor
   readonly #shape: SupervisorShape
   readonly #picks: boolean
@@ -50,8 +51,10 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     }
     const executables = [...(router ? [router] : []), ...intents.flatMap(({ agent }) => (agent ? [agent] : []))]
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
+    // Only code dispatches.
+    this.callable = intents.some(({ run }) => run) ? intents.flatMap(({ agent }) => (agent ? [agent] : [])) : []
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
-    const code = supervisorActors({ definition, intents, contextOf: (runId) => this.contextOf(runId) })
+    const code = supervisorActors({ definition, intents, contextOf: (run) => this.contextOf(run) })
     this.machine = supervisorMachine(this.#shape, { actors: { ...code, ...runs }, begin: this.begin(), now })
   }
 
@@ -93,8 +96,8 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     return reportOf(this.#shape, run as SupervisorRun)
   }
 
-  protected refused(runId: string, error: LadderError): Report {
-    return reportOf(this.#shape, { ...begun({ runId, input: undefined, state: {} }, now()), error: error.toJSON() })
+  protected refused(run: RunInput, error: LadderError): Report {
+    return reportOf(this.#shape, { ...begun({ ...run, state: {} }, now()), error: error.toJSON() })
   }
 
   protected drifted(runId: string, cause: Error): LadderError {

@@ -2,7 +2,7 @@
 import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { type RunInput as AnyRunInput, began } from '../run.rules.ts'
-import type { WorkAsks, WorkState } from '../work/work.context.ts'
+import { type Called, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
 
 export type StepRecord = {
   status: Exclude<ReportStatus, 'cancelled' | 'max-iterations'>
@@ -33,11 +33,13 @@ export type RunContext = WorkState & {
 }
 
 /** How the code of a step came out, as it stands in the journal. */
-export type StepEnd =
+export type StepEnd = (
   | { ended: 'completed'; output: unknown; state: unknown; onward?: { goto: string } | { end: true } }
   | WorkAsks
   | { ended: 'skipped'; onward?: { goto: string } | { end: true } }
   | { ended: 'failed'; error: LadderErrorBody; again?: { pauseMs: number }; onward?: { goto: string } | { end: true } }
+) &
+  Called
 
 export const begun = (input: RunInput, at: number): RunContext => ({
   ...began(input, at),
@@ -71,6 +73,7 @@ export const settled = (context: RunContext, step: string, end: StepEnd, at: num
         ? { status: 'skipped', ...common }
         : { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...common }
   const steps = { ...context.steps, [step]: record }
-  if (isChild && end.ended === 'completed') return { steps, going, branches: { ...context.branches, [step]: end.state } }
-  return { steps, going, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
+  const { nested = context.nested } = keptCalls(context, step, end.called)
+  if (isChild && end.ended === 'completed') return { steps, going, nested, branches: { ...context.branches, [step]: end.state } }
+  return { steps, going, nested, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
 }

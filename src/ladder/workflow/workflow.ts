@@ -4,7 +4,7 @@ import { type Agent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { Executable } from '../executable.ts'
-import { type RunState, runActor } from '../run.rules.ts'
+import { type RunInput, type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { workflowMachine } from './compile.rules.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, checkWorkflow, childrenOf, isWork, type WorkflowDefinition } from './definition.ts'
@@ -36,7 +36,7 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
     this.machine = workflowMachine(this.#shape, {
-      actors: { ...stepActors(definition, (runId) => this.contextOf(runId)), ...runs },
+      actors: { ...stepActors(definition, (run) => this.contextOf(run)), ...runs },
       begin: this.begin(),
       now,
     })
@@ -59,8 +59,8 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     return reportOf(this.#shape, run as RunContext)
   }
 
-  protected refused(runId: string, error: LadderError): Report {
-    return reportOf(this.#shape, { ...begun({ runId, input: undefined, state: {} }, now()), error: error.toJSON() })
+  protected refused(run: RunInput, error: LadderError): Report {
+    return reportOf(this.#shape, { ...begun({ ...run, state: {} }, now()), error: error.toJSON() })
   }
 
   protected drifted(runId: string, cause: Error): LadderError {
