@@ -17,8 +17,10 @@ import { nodeMachine } from './cluster/node.machine.ts'
 import { partitionMachine } from './cluster/partition.machine.ts'
 import { peerMachine } from './cluster/peer.machine.ts'
 import { askMachine } from './machines/ask/ask.machine.ts'
+import { pacedAskMachine } from './machines/ask/paced-ask.machine.ts'
 import { configMachine } from './machines/config/config.machine.ts'
 import { loopMachine } from './machines/loop/loop.machine.ts'
+import { pacedLoopMachine } from './machines/loop/paced-loop.machine.ts'
 import { providerMachine } from './machines/provider/provider.machine.ts'
 import { sessionMachine } from './machines/session/session.machine.ts'
 import { sideMachine } from './machines/side/side.machine.ts'
@@ -32,8 +34,10 @@ export const machines: Record<string, AnyStateMachine> = {
   session: sessionMachine,
   turn: turnMachine,
   loop: loopMachine,
+  'paced-loop': pacedLoopMachine,
   tool: toolMachine,
   ask: askMachine,
+  'paced-ask': pacedAskMachine,
   side: sideMachine,
   understanding: understandingMachine,
   lookup: lookUpMachine,

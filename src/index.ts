@@ -34,7 +34,7 @@ export { type Address, formatAddress, parseAddress, subjects } from './contracts
 export type { Tool, ToolContext } from './contracts/tool.ts'
 export type { Transport } from './contracts/transport.ts'
 export type { Approval, TurnOutput } from './contracts/turn.ts'
-export { askAgent } from './machines/index.ts'
+export { askAgent, askAgentByStep } from './machines/index.ts'
 export { scriptedModel } from './models/index.ts'
 export type {
   Actor,
@@ -42,7 +42,9 @@ export type {
   ActorSnapshot,
   AgentDefinition,
   ChildSnapshot,
+  CommandBy,
   Extension,
+  ExtensionCommand,
   ExtensionParts,
   Metrics,
   Receive,
@@ -55,7 +57,7 @@ export type {
   SessionView,
   WaitOptions,
 } from './runtime/index.ts'
-export { agent, defineApp, now, random, uuid } from './runtime/index.ts'
+export { agent, command, defineApp, now, random, uuid } from './runtime/index.ts'
 export { createRuntime, type Health, type Machines, type Runtime, type RuntimeOptions } from './runtime.ts'
 export { builtInTools, type ToolDefinition, tool } from './tools/index.ts'
 

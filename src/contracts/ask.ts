@@ -40,11 +40,21 @@ export type AskReport = {
     | { type: 'tool.decided'; callId: string }
     /** A call of a tool that is `delegated`: it is answered with an {@link AskEvent}. */
     | { type: 'tool.delegated'; callId: string; name: string; input: unknown }
+    | StepReport
 }
+
+/** What an agent says that is asked step by step: it waits until it is told to `proceed`, or to `cancel`. */
+export type StepReport =
+  /** The model would be asked; steps count from 1. */
+  | { type: 'step.wanted'; step: number }
+  /** It has answered, and its tools would run; without calls it is the answer. */
+  | { type: 'step.answered'; step: number; text: string; calls: { callId: string; name: string; input: unknown }[] }
 
 /** What one may be told while it is at work. */
 export type AskEvent =
   | { type: 'cancel' }
+  /** Where it is asked step by step: goes on; from now on with that model, where one is named. */
+  | { type: 'proceed'; model?: string }
   /** What became of a call that was delegated. */
   | { type: 'answer'; callId: string; output?: unknown; error?: ErrorBody }
   | {

@@ -1,7 +1,17 @@
 /** What every rung gives back, and the events that it tells on the way. */
 import type { LadderError, LadderErrorBody } from './errors.ts'
 
-/** Tokens, and what those of them cost that have a price, in US dollars. */
+/** US dollars, by channel where the price of each is known. */
+export type LadderCost = {
+  /** Without what was in the cache, or went into it. */
+  input?: number
+  output?: number
+  cached?: number
+  cacheWrite?: number
+  total: number
+}
+
+/** Tokens, and what those of them cost that have a price. */
 export type LadderUsage = {
   /** Those read from the cache of the provider, and put into it, are among them. */
   input: number
@@ -11,16 +21,17 @@ export type LadderUsage = {
   cachedTokens?: number
   cacheWriteTokens?: number
   reasoningTokens?: number
-  costUsd?: number
+  /** Left out where no price is known: that is not the same as nothing. */
+  cost?: LadderCost
 }
 
-export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations'
+export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations' | 'awaiting-approval'
 
 /** One node of the tree of what ran; times are ms since the epoch, those of the commits. */
 export type Report = {
   /** Of this shape; only the root says it. */
   schemaVersion?: 1
-  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback'
+  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback' | 'batch' | 'item' | 'planner'
   name: string
   version?: string
   runId: string
@@ -44,8 +55,20 @@ export type Report = {
   children: Report[]
 }
 
-/** @property data there when all went well @property error there when it did not: nothing that happens at run time is thrown */
+/**
+ * @property data there when all went well, and of a batch always, as far as its items came to something
+ * @property error there when it did not: nothing that happens at run time is thrown
+ */
 export type Result<Data> = { data?: Data; error?: LadderError; usage: LadderUsage; report: Report }
 
 /** `type` is `workflow.step.completed` and the like. */
 export type LadderEvent = { type: string; runId: string; rootRunId: string; step?: string } & Record<string, unknown>
+
+const rung = /^(agent|workflow|supervisor|orchestrator|planner)\./
+
+/** Which executable tells an event, as `workflow fulfil`; undefined where it does not say. */
+export const wordOf = (event: LadderEvent): string | undefined => {
+  const type = rung.exec(event.type)?.[1]
+  const name = type === undefined ? undefined : event[type]
+  return typeof name === 'string' ? `${type} ${name}` : undefined
+}

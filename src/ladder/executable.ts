@@ -1,15 +1,29 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import type { AnyStateMachine } from 'xstate'
 import { z } from 'zod'
-import { type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, tool, uuid } from '../index.ts'
-import { Binding, type Caller } from './binding.ts'
+import {
+  type ActorSnapshot,
+  type Agent,
+  type AskReport,
+  type Clock,
+  isRuntimeError,
+  type Runtime,
+  type Tool,
+  type Transport,
+  tool,
+  uuid,
+  type WaitOptions,
+} from '../index.ts'
+import { Binding } from './binding.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
-import { heardOf } from './heard.rules.ts'
+import { heardIn, heardOf, type RunFeed } from './heard.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
+import { type Handlers, Listeners, silent, Tellers, type Warn } from './listeners.ts'
+import { isObserve, type Observe, observed, observersFor } from './observers.ts'
 import { type RunInput, type RunState, rootOf } from './run.rules.ts'
 import { fitted, type Schema } from './schema.ts'
-import { type Handlers, Streamed } from './streamed.ts'
+import { Streamed } from './streamed.ts'
 import { type CallPlace, calling } from './work/calls.ts'
 
 export type ExecuteOptions = {
@@ -25,6 +39,14 @@ export type ExecuteOptions = {
   history?: readonly HistoryMessage[]
 }
 
+/** Who hears of the runs of an executable, as its definition says. */
+export type Heard = {
+  /** Hears events of all its runs, by their type or `*`, before any other handler. */
+  on?: Handlers
+  /** Who gets the report of a run that has ended. Default: whom `setLadderObservers` has set. */
+  observe?: Observe
+}
+
 /** A call of a tool that waits for a person. */
 export type PendingCall = Extract<AskReport['report'], { type: 'tool.waiting' }>['approval']
 /** `remember`: from now on that tool needs no further yes in this run of the agent. */
@@ -33,23 +55,31 @@ export type Decision = { callId: string; decision: 'approve' | 'deny'; note?: st
 /** `input` is what the model is told of it, an object; default: what the executable takes, or a text. */
 export type ToolOptions = { name?: string; description?: string; input?: z.ZodObject; approval?: boolean | ((input: unknown) => boolean) }
 
-type Given = { value?: unknown; error?: LadderError; history?: RunHistory }
+type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
 export type CallOptions = Omit<ExecuteOptions, 'runId'>
-type RunOptions = Omit<ExecuteOptions, 'runId' | 'on'> & {
-  on?: Handlers | readonly Handlers[]
-  inside?: RunInput['inside']
-  caller?: Caller
-}
+/** `called`: by code of another run. */
+type RunOptions = CallOptions & { called?: CallPlace }
 type Begin = { type: 'execute' } | { type: 'resume' }
-type Settling = Pick<RunOptions, 'context' | 'signal' | 'inside'> & {
+type Settling = Pick<RunOptions, 'context' | 'signal' | 'called'> & {
   input: unknown
   history: RunHistory | undefined
   leave: AbortSignal
   hear: (told: LadderEvent) => void
 }
 
+/** What a runtime gives to the executables that it has. */
+export type Bound = {
+  runtime: Runtime
+  registry: Transport['registry']
+  clock: Pick<Clock, 'now'>
+  /** Says in its log that a listener failed. */
+  warn?: Warn
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
+export type InputOf<One extends AnyExecutable> = Parameters<One['execute']>[0]
+export type DataOf<One extends AnyExecutable> = Exclude<Awaited<ReturnType<One['execute']>>['data'], undefined>
 
 /** What runs on a runtime that has it: `createRuntime({ extensions: [ladder({ executables: [fulfil] })] })`. */
 export abstract class Executable<Input = unknown, Data = unknown> {
@@ -61,10 +91,21 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   abstract readonly machine: AnyStateMachine
   /** Agents that are asked in it. */
   abstract readonly agents: readonly Agent[]
-  /** What its code may call by name, though nobody has given it to the runtime. */
+  /** Executables that may run inside of its runs. */
+  readonly inside: readonly AnyExecutable[] = []
+  /** Those that its code may call by name, though nobody has given them to the runtime. */
   readonly callable: readonly AnyExecutable[] = []
   readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
-  readonly #binding = new Binding()
+  readonly #listeners: Listeners
+  readonly #observe: Observe | undefined
+  readonly #binding = new Binding<Bound>()
+  #warn: Warn = silent
+
+  constructor({ on, observe }: Heard = {}) {
+    checkHeard(on, observe)
+    this.#listeners = new Listeners(on)
+    this.#observe = observe
+  }
 
   /** Called when a runtime is made that is going to have it. */
   announce(): void {
@@ -72,8 +113,21 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   /** Called when a runtime starts with it, and with nothing when that one ends. */
-  bind(runtime: Runtime | undefined): void {
-    this.#binding.bind(runtime)
+  bind(bound: Bound | undefined): void {
+    this.#binding.bind(bound)
+    for (const one of this.#all()) one.#warn = bound?.warn ?? silent
+  }
+
+  /**
+   * Hears events of all its runs that are executed in this process, and of those inside of them, by their type or `*`; of runs of it inside of others too.
+   * @returns what ends that
+   */
+  on(handlers: Handlers): () => void {
+    return this.#listeners.add(handlers)
+  }
+
+  off(handlers: Handlers): void {
+    this.#listeners.remove(handlers)
   }
 
   /** @returns what became of it, whatever that is @throws LadderError on drift, before anything runs; where no runtime has it */
@@ -89,14 +143,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   /** As code of another run calls it: an actor of its own by the name that it has there, which ends with what it comes to. */
-  called(input: Input, { runId, inside, signal, hear, caller }: CallPlace, { on, ...options }: CallOptions = {}): Streamed<Result<Data>> {
-    const signals = [signal, ...(options.signal ? [options.signal] : [])]
-    return this.#run(
-      runId,
-      { type: 'execute' },
-      { ...options, inside, caller, signal: AbortSignal.any(signals), on: [...(on ? [on] : []), { '*': hear }] },
-      input,
-    )
+  called(input: Input, place: CallPlace, options: CallOptions = {}): Streamed<Result<Data>> {
+    const signal = AbortSignal.any([place.signal, ...(options.signal ? [options.signal] : [])])
+    return this.#run(place.runId, { type: 'execute' }, { ...options, signal, called: place }, input)
   }
 
   /**
@@ -134,6 +183,43 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return made
   }
 
+  /**
+   * Begins a run and does not wait for it; one that has been begun under that name stays as it is.
+   * @returns its name @throws LadderError SCHEMA_VALIDATION_FAILED, and on drift, before anything runs
+   */
+  async start(input: Input, { runId = uuid() }: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
+    const { value, error } = await this.#given(input, undefined)
+    if (error) throw error
+    const actor = this.actor(runId, { ...this.begin(), runId, input: value })
+    await this.#known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
+    return runId
+  }
+
+  /** Goes on with a run as {@link resume} does, and does not wait for it. @throws LadderError on drift; RuntimeError not_found */
+  async goOn(runId: string): Promise<void> {
+    const actor = this.actor(runId)
+    const { status } = await this.#known(runId, actor.snapshot())
+    if (status === 'active') await actor.send({ type: 'resume' }).catch(unlessEnded)
+  }
+
+  /** What became of a run; undefined while it is under way. @throws LadderError on drift; RuntimeError not_found */
+  async look(runId: string): Promise<Result<Data> | undefined> {
+    const snapshot = await this.#known(runId, this.actor(runId).snapshot())
+    return isSettled(snapshot) ? this.#resultOf(snapshot.context as RunState) : undefined
+  }
+
+  /** The same, waited for. @throws LadderError on drift; RuntimeError timeout, not_found; the reason of the signal */
+  async outcome(runId: string, options: WaitOptions = {}): Promise<Result<Data>> {
+    const snapshot = await this.#known(runId, this.actor(runId).waitFor(isSettled, options))
+    return this.#resultOf(snapshot.context as RunState)
+  }
+
+  /** What a run says from now on, or since the event of that place. A reader who is too slow is told so by an error `overloaded`. */
+  hear(runId: string, after?: string): RunFeed {
+    const { events, end, stop } = this.bound.runtime.events({ kind: this.name, id: runId }, after)
+    return { events: heardIn(events, runId), end, stop }
+  }
+
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
   async cancel(runId: string, reason = 'cancelled'): Promise<void> {
     await this.actor(runId).send({ type: 'cancel', reason })
@@ -165,19 +251,29 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   /** What its input has to be, where it says so. */
   protected abstract readonly takes: Schema | undefined
 
-  protected contextOf(run: RunInput): Readonly<Record<string, unknown>> {
-    return this.#contexts.get(run.runId) ?? this.#contexts.get(rootOf(run)) ?? nothing
+  /** A run of it has ended, on this node. */
+  protected ended(run: RunState): void {
+    const observers = observersFor(this.#observe, run.inside !== undefined)
+    if (observers.length > 0) observed(observers, this.reportOf(run), this.#warn)
+  }
+
+  protected contextOf(runId: string): Readonly<Record<string, unknown>> {
+    return this.#contexts.get(runId) ?? nothing
   }
 
   /** What a run begins with, beside its input. */
   protected abstract begin(): object
   protected abstract reportOf(run: RunState): Report
+  /** What it gives back, also beside an error where there is something. */
+  protected dataOf(run: RunState): unknown {
+    return run.error ? undefined : run.data
+  }
   protected abstract drifted(runId: string, cause: Error): LadderError
   /** Nothing of a run that is refused is stored: it never began. */
-  protected abstract refused(run: RunInput, error: LadderError): Report
+  protected abstract refused(runId: string, error: LadderError): Report
 
   protected actor(runId: string, input?: unknown) {
-    return this.#bound().actor(this.name, runId, input)
+    return this.bound.runtime.actor(this.name, runId, input)
   }
 
   /** An input as a run inside of another one takes it. @throws LadderError SCHEMA_VALIDATION_FAILED */
@@ -193,36 +289,57 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   #run(runId: string, begin: Begin, options: RunOptions, input?: Input): Streamed<Result<Data>> {
     const leave = new AbortController()
-    const streamed = new Streamed<Result<Data>>(...(Array.isArray(options.on) ? options.on : options.on ? [options.on] : []))
+    const streamed = new Streamed<Result<Data>>(options.on)
+    if (options.called) streamed.on({ '*': options.called.hear })
     const work = async (): Promise<Result<Data>> => {
-      const given = begin.type === 'execute' ? await this.#given(input, options.history) : { value: undefined }
-      if (given.error) return resultOf(this.refused({ runId, input: undefined, ...insideOf(options) }, given.error), given.error)
+      const given: Given = begin.type === 'execute' ? await this.#given(input, options.history) : {}
+      if (given.error) return resultOf(placed(this.refused(runId, given.error), options.called), given.error)
       return await this.#settle(runId, begin, {
         ...options,
         input: given.value,
         history: given.history,
         leave: leave.signal,
-        hear: (told) => streamed.tell(told),
+        hear: this.#hearing(runId, streamed),
       })
     }
-    const { caller } = options
-    const ended = caller ? this.#binding.outlasting(caller, work) : work()
+    const ended = options.called ? this.#binding.outlasting(options.called.caller, work) : work()
     streamed.follow(ended.finally(() => leave.abort()))
     return streamed
   }
 
   async #given(input: Input | undefined, said: readonly HistoryMessage[] | undefined): Promise<Given> {
     try {
-      const given = { value: await this.fit(input) }
-      return said === undefined ? given : { ...given, history: this.slicesOf(checkedHistory(said, `history of '${this.name}'`)) }
+      const value = await this.fit(input)
+      return said === undefined ? { value } : { value, history: this.slicesOf(checkedHistory(said, `history of '${this.name}'`)) }
     } catch (error) {
       if (error instanceof LadderError) return { error }
       throw error
     }
   }
 
-  async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input, history, inside }: Settling): Promise<Result<Data>> {
-    const run: RunInput = { ...this.begin(), runId, input, ...insideOf({ inside }), ...(history && { history }) }
+  /** Whoever tells an event is heard by its own listeners first, then by those of the run that was executed, last by those of the call. */
+  #hearing(runId: string, streamed: Streamed<unknown>): (told: LadderEvent) => void {
+    const within = new Map([...this.#all()].map((one) => [`${one.type} ${one.name}`, one]))
+    const tellers = new Tellers()
+    return (told) => {
+      const teller = told.runId === runId ? undefined : within.get(tellers.of(told) ?? '')
+      if (teller && teller !== this) teller.#listeners.tell(told, this.#warn)
+      this.#listeners.tell(told, this.#warn)
+      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#warn))
+    }
+  }
+
+  /** It and all that may run inside of it, at any depth. */
+  #all(seen = new Set<AnyExecutable>()): Set<AnyExecutable> {
+    if (!seen.has(this)) {
+      seen.add(this)
+      for (const one of this.inside) one.#all(seen)
+    }
+    return seen
+  }
+
+  async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input, history, called }: Settling): Promise<Result<Data>> {
+    const run: RunInput = { ...this.begin(), runId, input, ...(called && { inside: called.inside }), ...(history && { history }) }
     const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
     if (context) this.#contexts.set(runId, Object.freeze({ ...context }))
     const over = new AbortController()
@@ -239,11 +356,10 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
       if (signal?.aborted) cancel()
       signal?.addEventListener('abort', cancel, { signal: leave })
-      const snapshot = await actor.waitFor((at) => at.status !== 'active' || at.hasTag('settled'))
+      const snapshot = await actor.waitFor(isSettled)
       over.abort()
       await heard
-      const state = snapshot.context as RunState
-      return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), state.data as Data)
+      return this.#resultOf(snapshot.context as RunState)
     } catch (error) {
       throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
     } finally {
@@ -252,13 +368,36 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     }
   }
 
-  #bound(): Runtime {
-    const { runtime } = this.#binding
-    if (runtime) return runtime
+  #resultOf(state: RunState): Result<Data> {
+    return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
+  }
+
+  /** @throws LadderError on drift */
+  async #known<Answer>(runId: string, asked: Promise<Answer>): Promise<Answer> {
+    try {
+      return await asked
+    } catch (error) {
+      throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
+    }
+  }
+
+  /** @throws LadderError LADDER_CONFIG where no runtime has it */
+  protected get bound(): Bound {
+    if (this.#binding.to) return this.#binding.to
     throw new LadderError('LADDER_CONFIG', `no runtime has the ${this.type} '${this.name}'`, {
       hint: 'start one with createRuntime({ extensions: [ladder({ executables: [it] })] })',
     })
   }
+}
+
+/** It has ended, or waits to be gone on with. */
+const isSettled = (at: ActorSnapshot): boolean => at.status !== 'active' || at.hasTag('settled')
+
+const checkHeard = (on: unknown, observe: unknown): void => {
+  if (on !== undefined && (typeof on !== 'object' || on === null || Object.values(on).some((handler) => typeof handler !== 'function')))
+    throw new LadderError('LADDER_CONFIG', 'on has what is no handler', { hint: "write on: { 'agent.completed': ({ runId }) => … }" })
+  if (observe !== undefined && !isObserve(observe))
+    throw new LadderError('LADDER_CONFIG', 'observe is nobody that can be told', { hint: 'write true, false, or one observer: (report) => …' })
 }
 
 const nothing = Object.freeze({})
@@ -272,10 +411,13 @@ const delegates = new WeakMap<object, { executable: AnyExecutable; isText: boole
 /** Which executable a tool stands for, if any; `isText`: it is called with a text in an object. */
 export const delegateOf = (made: Tool): { executable: AnyExecutable; isText: boolean } | undefined => delegates.get(made)
 
-const insideOf = ({ inside }: Pick<RunOptions, 'inside'>) => (inside ? { inside } : {})
+/** A run that never began, where it would have stood. */
+const placed = ({ schemaVersion: _, ...report }: Report, called: CallPlace | undefined): Report =>
+  called ? { ...report, rootRunId: called.inside.rootRunId, parentRunId: called.inside.parentRunId } : { schemaVersion: 1, ...report }
 
 const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: Data): Result<Data> => ({
-  ...(error ? { error } : { data: data as Data }),
+  ...(error && { error }),
+  ...((!error || data !== undefined) && { data: data as Data }),
   usage: report.usage,
   report,
 })

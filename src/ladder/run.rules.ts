@@ -47,6 +47,9 @@ export const below = (run: RunInput, parentRunId: string) => ({
   ...(run.inside?.chain && { chain: run.inside.chain }),
 })
 
+/** By which name its caller has brought along a context. */
+export const callerOf = (run: RunInput): string => (run.inside?.chain ? run.runId : rootOf(run))
+
 export const began = (input: RunInput, at: number) => ({ ...input, startedAt: at, endedAt: at, waiting: [] })
 
 export const isAboutWaiting = ({ report }: AskReport): boolean => report.type === 'tool.waiting' || report.type === 'tool.decided'

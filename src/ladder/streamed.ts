@@ -1,8 +1,6 @@
 /** A run as it is heard: events in their order, and at the end its result. */
 import type { LadderEvent } from './envelope.ts'
-
-/** By type, or `*` for all. One that throws disturbs nobody. */
-export type Handlers = Readonly<Record<string, (event: LadderEvent) => void>>
+import { type Handlers, tellTo } from './listeners.ts'
 
 export class Streamed<Result> implements AsyncIterable<LadderEvent> {
   readonly result: Promise<Result>
@@ -13,11 +11,11 @@ export class Streamed<Result> implements AsyncIterable<LadderEvent> {
   #wake: () => void = () => undefined
   #over = false
 
-  constructor(...handlers: Handlers[]) {
+  constructor(handlers?: Handlers) {
     const { promise, resolve } = Promise.withResolvers<Result>()
     this.result = promise
     this.#settle = resolve
-    this.#handlers.push(...handlers)
+    if (handlers) this.#handlers.push(handlers)
     // Whoever only listens is not asked to catch.
     promise.catch(() => undefined)
   }
@@ -28,15 +26,10 @@ export class Streamed<Result> implements AsyncIterable<LadderEvent> {
     return this
   }
 
-  tell(event: LadderEvent): void {
+  /** @param failed hears what handlers throw */
+  tell(event: LadderEvent, failed: (thrown: unknown) => void): void {
     this.#waiting.push(event)
-    for (const handlers of this.#handlers)
-      for (const key of [event.type, '*'])
-        try {
-          handlers[key]?.(event)
-        } catch {
-          // It is the listener's own trouble.
-        }
+    for (const handlers of this.#handlers) tellTo(handlers, event, failed)
     this.#wake()
   }
 

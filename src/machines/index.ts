@@ -2,7 +2,7 @@
  * An agent's machines with their effects, and the transcript that they share. No file behind this door spells out the type of a chart: packages that take
  * our types may have an XState whose types have other parameters.
  */
-export { askAgent, withAgents } from './ask/ask.actor.ts'
+export { askAgent, askAgentByStep, withAgents } from './ask/ask.actor.ts'
 export type { ConfigContext } from './config/config.context.ts'
 export { configKind, registerConfig } from './config/config.effects.ts'
 export { contextReport } from './loop/context-report.rules.ts'

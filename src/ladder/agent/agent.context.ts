@@ -4,7 +4,7 @@ import type { LadderUsage, Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { toldBefore } from '../history.rules.ts'
 import { began, type RunEnd, type RunInput, type RunState, rootOf, waitingSince } from '../run.rules.ts'
-import { noUsage, together, usageOf } from '../usage.rules.ts'
+import { noUsage, type Prices, spentBy, together } from '../usage.rules.ts'
 import { errorOf } from './failures.rules.ts'
 
 /** A call of a tool; times are ms since the epoch. */
@@ -41,8 +41,8 @@ export type AgentRun = RunState & {
   stopped?: { reason: string | null } | undefined
 }
 
-/** What the code of its author makes of an input. */
-export type Told = { text: string; intro?: string }
+/** What the code of its author makes of an input, and what its calls cost by then: a price that changes later does not change what was spent. */
+export type Told = { text: string; intro?: string; prices?: Prices }
 
 export const begun = (input: RunInput, tripsMax: number, at: number): AgentRun => ({
   ...began(input, at),
@@ -76,7 +76,7 @@ export const askInput = (agent: string, run: AgentRun): AskInput => {
 /** @param run before it was asked */
 export const answered = (run: AgentRun, answer: AskOutput): Partial<AgentRun> => ({
   length: answer.length,
-  usage: together(run.usage, usageOf(answer.usage, answer.costUsd)),
+  usage: together(run.usage, spentBy(answer, run.told?.prices)),
   attempts: [...run.attempts, ...answer.attempts],
   model: answer.model,
   text: answer.text,

@@ -1,22 +1,22 @@
 /** The author's code of an agent as actors: what a model is told, and whether its answer is what it has to be. */
 import type { AnyActorLogic } from 'xstate'
 import { fromTask } from '../../index.ts'
-import type { RunInput } from '../run.rules.ts'
+import { callerOf } from '../run.rules.ts'
 import { fitted, jsonIn, jsonSchemaOf, unfit } from '../schema.ts'
 import type { AgentRun, Told } from './agent.context.ts'
 import type { Verdict } from './compile.rules.ts'
 import type { CheckedAgent } from './definition.ts'
 
 /** What a caller brought along for a run of this process. */
-type CallerContext = (run: RunInput) => Readonly<Record<string, unknown>>
+type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 
-export const promptLogic = ({ prompt, output }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
+export const promptLogic = ({ prompt, output, prices }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
   const told = output && answerIn(jsonSchemaOf(output))
   return fromTask<Told, AgentRun>(async ({ input: run }) => {
     const { input } = run
-    const text = prompt ? await prompt(input, { context: contextOf(run) }) : typeof input === 'string' ? input : JSON.stringify(input)
+    const text = prompt ? await prompt(input, { context: contextOf(callerOf(run)) }) : typeof input === 'string' ? input : JSON.stringify(input)
     if (typeof text !== 'string' || text === '') throw new Error('it gave no text to ask the model with')
-    return { text, ...(told !== undefined && { intro: told }) }
+    return { text, ...(told !== undefined && { intro: told }), ...(prices && { prices }) }
   }) as AnyActorLogic
 }
 

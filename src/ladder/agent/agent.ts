@@ -3,8 +3,8 @@ import type { AnyStateMachine } from 'xstate'
 import { type Agent as CoreAgent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
-import { Executable } from '../executable.ts'
-import { type RunInput, type RunState, runActor } from '../run.rules.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
+import { type RunState, runActor } from '../run.rules.ts'
 import type { OutputOf, Schema } from '../schema.ts'
 import type { AgentShape } from './agent.chart.rules.ts'
 import { type AgentRun, begun } from './agent.context.ts'
@@ -20,17 +20,19 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
   readonly description: string | undefined
   readonly machine: AnyStateMachine
   readonly agents: readonly CoreAgent[]
+  override readonly inside: readonly AnyExecutable[]
   readonly #definition: CheckedAgent
   readonly #shape: AgentShape
 
   constructor(definition: AnyAgent) {
-    super()
+    super(definition)
     const checked = checkedAgent(definition)
     const { name, version, description, maxTrips, repair, output, core, inner } = checked
     const executables = [...new Set(Object.values(inner).map(({ executable }) => executable))]
     this.name = name
     this.version = version
     this.description = description
+    this.inside = executables
     this.agents = [...new Set([core, ...executables.flatMap(({ agents }) => agents)])]
     this.#definition = checked
     this.#shape = {
@@ -43,10 +45,11 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
       ...(description !== undefined && { description }),
     }
     this.machine = agentMachine(this.#shape, {
-      prompt: promptLogic(checked, (run) => this.contextOf(run)),
+      prompt: promptLogic(checked, (runId) => this.contextOf(runId)),
       check: checkLogic(checked),
       runs: Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine])),
       now,
+      ended: (run) => this.ended(run),
     })
   }
 
@@ -62,8 +65,8 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
     return reportOf(this.#shape, run as AgentRun)
   }
 
-  protected refused(run: RunInput, error: LadderError): Report {
-    return reportOf(this.#shape, { ...begun(run, 0, now()), error: error.toJSON() })
+  protected refused(runId: string, error: LadderError): Report {
+    return reportOf(this.#shape, { ...begun({ runId, input: undefined }, 0, now()), error: error.toJSON() })
   }
 
   protected drifted(runId: string, cause: Error): LadderError {

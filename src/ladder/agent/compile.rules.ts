@@ -2,6 +2,7 @@
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, sendTo, setup } from 'xstate'
 import type { AskOutput, AskReport } from '../../index.ts'
 import { askAgent } from '../../index.ts'
+import { endActions, type WhenEnded } from '../ending.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
 import { below, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
 import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
@@ -13,7 +14,7 @@ type AgentEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; r
 /** What became of its answer. */
 export type Verdict = { data: unknown } | { error: LadderErrorBody }
 
-type AgentParts = { prompt: AnyActorLogic; check: AnyActorLogic; runs: Readonly<Record<string, AnyActorLogic>>; now: () => number }
+type AgentParts = { prompt: AnyActorLogic; check: AnyActorLogic; runs: Readonly<Record<string, AnyActorLogic>>; now: () => number; ended: WhenEnded }
 type Word = { type: string } & Record<string, unknown>
 type Done = EventObject & { output?: unknown; error?: unknown }
 
@@ -44,7 +45,7 @@ const correction = ({ message }: LadderErrorBody): string =>
 /** What it said last may be half a sentence. */
 const interruption = 'You were interrupted. Go on with your task.'
 
-export const agentMachine = (shape: AgentShape, { prompt, check, runs, now }: AgentParts): AnyStateMachine => {
+export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ended }: AgentParts): AnyStateMachine => {
   const { name, maxTrips, repair, inner } = shape
   const word = (type: string, run: AgentRun, more: object = {}): Word => ({
     type: `agent.${type}`,
@@ -164,9 +165,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now }: Ag
       end: assign({ endedAt: () => now() }),
       /** Nobody will read its conversation any more. */
       close: emit(({ context }) => ({ type: 'transcript', conversation: context.runId, closed: true })),
-      tellCompleted: emit(({ context }) => word('completed', context)),
-      tellFailed: emit(({ context }) => word('error', context, { error: context.error })),
-      tellCancelled: emit(({ context }) => word('cancelled', context, { error: context.error })),
+      ...endActions(ended, word),
     },
     guards: {
       'is inside': ({ context }) => context.inside !== undefined,

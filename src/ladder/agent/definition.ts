@@ -1,29 +1,33 @@
 /** What an author writes of an agent: all that `agent()` of `statecast` takes, and how it is executed. */
 import { type Agent, type AgentDefinition as CoreDefinition, agent as defineAgent, isRuntimeError, type Tool } from '../../index.ts'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, delegateOf, Executable } from '../executable.ts'
+import { type AnyExecutable, delegateOf, Executable, type Heard } from '../executable.ts'
 import type { Schema } from '../schema.ts'
+import type { Prices } from '../usage.rules.ts'
+import { checkedPrices, type PriceOptions } from './prices.ts'
 
-export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name' | 'tools'> & {
-  /** Also the kind of its runs: lower-case letters, digits and hyphens. Default: made of its model and the names of its tools. */
-  name?: string
-  /** Another one refuses the runs that are under way. */
-  version?: string
-  /** For the agents whose tool it is: when to call it, and what comes back. */
-  description?: string
-  /** Tools, and executables that are run as tools: agents, workflows. */
-  tools?: readonly (Tool | AnyExecutable)[]
-  /** What an input has to be. Default: anything that can be written as JSON. */
-  input?: Schema<Input>
-  /** What the model is told of it. Default: a text as it is, anything else as JSON. */
-  prompt?: (input: Input, more: { context: Readonly<Record<string, unknown>> }) => string | Promise<string>
-  /** What its answer has to be: the model is told to answer in JSON, and `data` has this type. Default: `data` is the text. */
-  output?: Output
-  /** How often the model is asked again with what does not fit. Each is a trip of its own. Default: 0. */
-  repair?: number
-  /** Calls of the model in one run. Default: 10. */
-  maxTrips?: number
-}
+export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name' | 'tools'> &
+  Heard &
+  PriceOptions & {
+    /** Also the kind of its runs: lower-case letters, digits and hyphens. Default: made of its model and the names of its tools. */
+    name?: string
+    /** Another one refuses the runs that are under way. */
+    version?: string
+    /** For the agents whose tool it is: when to call it, and what comes back. */
+    description?: string
+    /** Tools, and executables that are run as tools: agents, workflows. */
+    tools?: readonly (Tool | AnyExecutable)[]
+    /** What an input has to be. Default: anything that can be written as JSON. */
+    input?: Schema<Input>
+    /** What the model is told of it. Default: a text as it is, anything else as JSON. */
+    prompt?: (input: Input, more: { context: Readonly<Record<string, unknown>> }) => string | Promise<string>
+    /** What its answer has to be: the model is told to answer in JSON, and `data` has this type. Default: `data` is the text. */
+    output?: Output
+    /** How often the model is asked again with what does not fit. Each is a trip of its own. Default: 0. */
+    repair?: number
+    /** Calls of the model in one run. Default: 10. */
+    maxTrips?: number
+  }
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any input
 export type AnyAgent = AgentDefinition<any, Schema | undefined>
@@ -33,6 +37,7 @@ export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 
   name: string
   repair: number
   maxTrips: number
+  prices?: Prices
   /** As the runtime knows it. */
   core: Agent
   /** By the name of the tool, what runs inside of its run. */
@@ -43,7 +48,8 @@ const kindName = /^[a-z][a-z0-9-]{0,31}$/
 
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
-  const { name: given, version, description, input, prompt, output, repair = 0, maxTrips = 10, tools: wanted = [], ...rest } = definition
+  const { name: given, version, description, input, prompt, output, repair = 0, maxTrips = 10, tools: wanted = [], ...others } = definition
+  const { on: _, observe: __, price, prices: byModel, ...rest } = others
   const tools = configured(given, () => wanted.map((one) => (one instanceof Executable ? one.asTool() : one)))
   const core = { ...rest, tools }
   const name = given ?? nameFor(core)
@@ -55,6 +61,7 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
     if (schema !== undefined && typeof schema?.['~standard']?.validate !== 'function')
       throw wrong(`${option} of '${name}' is no schema`, 'give one of zod 4, or of any library that follows Standard Schema')
   if (prompt !== undefined && typeof prompt !== 'function') throw wrong(`prompt of '${name}' is no function`, 'write prompt: ({ topic }) => `…`')
+  const prices = checkedPrices(name, { ...(price && { price }), ...(byModel && { prices: byModel }) })
   const inner = Object.fromEntries(
     tools.flatMap((one) => {
       const found = delegateOf(one)
@@ -70,6 +77,7 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
     ...(input && { input }),
     ...(prompt && { prompt }),
     ...(output && { output }),
+    ...(prices && { prices }),
   }
 }
 

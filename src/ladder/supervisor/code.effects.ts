@@ -3,13 +3,13 @@ import type { AnyActorLogic, AnyActorRef } from 'xstate'
 import { effect, fromTask } from '../../index.ts'
 import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { checkedHistory, type HistoryMessage, handedDown, type RunHistory, readBy } from '../history.rules.ts'
-import type { RunInput } from '../run.rules.ts'
+import { callerOf } from '../run.rules.ts'
 import { type Calls, withCalls } from '../work/calls.ts'
 import type { AnySupervisor, CheckedIntent, SupervisorContext } from './definition.ts'
 import type { SupervisorRun } from './supervisor.context.ts'
 
 /** What a caller brought along for a run of this process. */
-type CallerContext = (run: RunInput) => Readonly<Record<string, unknown>>
+type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 type CodeInput = { run: SupervisorRun; attempt: number }
 export type Code = SupervisorContext<never, never>
 export type Scope = { definition: AnySupervisor; intents: readonly CheckedIntent[]; contextOf: CallerContext }
@@ -39,7 +39,7 @@ const codeContext = (scope: Scope, given: Given): Code => {
   return {
     input: structuredClone(input) as never,
     state: structuredClone(state) as never,
-    context: contextOf(run),
+    context: contextOf(callerOf(run)),
     goal,
     history: readBy(history, 'agents'),
     iteration: iterations.length,

@@ -1,5 +1,6 @@
 /** What the names in the chart of a supervisor mean. */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup } from 'xstate'
+import { endActions, type WhenEnded } from '../ending.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, rootOf } from '../run.rules.ts'
 import { workActions, workGuards } from '../work/work.compile.rules.ts'
@@ -24,6 +25,7 @@ type SupervisorParts = {
   actors: Readonly<Record<string, AnyActorLogic>>
   begin: Pick<SupervisorInput, 'state' | 'directive' | 'history'>
   now: () => number
+  ended: WhenEnded
 }
 type Params = { step: string }
 type Done = EventObject & { output?: unknown; error?: unknown }
@@ -44,13 +46,14 @@ const unstorable = (what: string, thrown: unknown): LadderErrorBody => ({
   context: {},
 })
 
-export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now }: SupervisorParts): AnyStateMachine => {
+export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, ended }: SupervisorParts): AnyStateMachine => {
   const { name, maxIterations, intents } = shape
   const chooser: TerminatedBy = shape.router === undefined ? 'route' : 'router'
   const word = (type: string, run: SupervisorRun, more: object = {}): Word => ({
     type: `supervisor.${type}`,
     runId: run.runId,
     rootRunId: rootOf(run),
+    supervisor: name,
     iteration: run.iterations.length,
     ...more,
   })
@@ -84,10 +87,10 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now }
         }
         if (end?.ended !== 'completed') return
         const { verdict, conflicts, directive: _, ...__ } = end as Extract<Merged, { ended: 'completed' }>
-        const ended = { ...context, iterations: context.iterations.slice(0, -1) }
-        if (conflicts.length > 0) enqueue.emit(word('merge.conflict', ended, { keys: conflicts }))
-        if (verdict) enqueue.emit(word('evaluate.verdict', ended, { verdict }))
-        enqueue.emit(word('iteration.completed', ended))
+        const before = { ...context, iterations: context.iterations.slice(0, -1) }
+        if (conflicts.length > 0) enqueue.emit(word('merge.conflict', before, { keys: conflicts }))
+        if (verdict) enqueue.emit(word('evaluate.verdict', before, { verdict }))
+        enqueue.emit(word('iteration.completed', before))
       }),
       tellBranch: emit(({ context }, { step }: Params) => word('agent.starting', context, { agent: step })),
       breakBranch: assign(({ context, event }, { step }: Params) =>
@@ -132,9 +135,7 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now }
       })),
       conclude: assign({ isConcluding: true }),
       mend: assign({ error: undefined, terminatedBy: undefined, going: {}, waiting: [], now: () => ({ startedAt: now(), branches: {} }) }),
-      tellCompleted: emit(({ context }) => word('completed', context, { terminatedBy: context.terminatedBy })),
-      tellFailed: emit(({ context }) => word('error', context, { error: context.error })),
-      tellCancelled: emit(({ context }) => word('cancelled', context, { error: context.error })),
+      ...endActions(ended, word, ({ terminatedBy }) => ({ terminatedBy })),
     },
     guards: {
       ...workGuards,

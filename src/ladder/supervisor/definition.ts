@@ -1,7 +1,7 @@
 /** What an author writes of a supervisor: who there is to choose from, who chooses, and when it is enough. */
 import type { Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, type CallOptions, Executable } from '../executable.ts'
+import { type AnyExecutable, type CallOptions, Executable, type Heard } from '../executable.ts'
 import type { HistoryMessage, HistoryReader, HistoryWindow } from '../history.rules.ts'
 import type { OutputOf, Schema } from '../schema.ts'
 import type { IterationRecord, Verdict } from './supervisor.context.ts'
@@ -72,7 +72,7 @@ export type Intent<Input, State, Name extends string> =
     >)
   | ({ run: Callback<Input, State>; agent?: never } & Described<Input, State, Name>)
 
-export type SupervisorDefinition<Input, State extends object, Name extends string, Output extends Schema | undefined> = {
+export type SupervisorDefinition<Input, State extends object, Name extends string, Output extends Schema | undefined> = Heard & {
   /** Also the kind of its runs: lower-case letters, digits and hyphens. */
   name: string
   version?: string

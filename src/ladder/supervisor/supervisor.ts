@@ -5,7 +5,7 @@ import type { Report } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import { checkedHistory, type HistoryMessage, type HistoryWindow, type RunHistory, windowed } from '../history.rules.ts'
-import { type RunInput, type RunState, runActor } from '../run.rules.ts'
+import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { supervisorMachine } from './compile.rules.ts'
 import { type AnySupervisor, checkedIntents, type DataOf, type SupervisorDefinition } from './definition.ts'
@@ -21,6 +21,7 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
   readonly description: string | undefined
   readonly machine: AnyStateMachine
   readonly agents: readonly Agent[]
+  override readonly inside: readonly AnyExecutable[]
   override readonly callable: readonly AnyExecutable[]
   readonly #definition: AnySupervisor
   readonly #shape: SupervisorShape
@@ -28,7 +29,7 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
   readonly #begin: Pick<SupervisorInput, 'state' | 'directive' | 'history'>
 
   constructor(definition: AnySupervisor) {
-    super()
+    super(definition)
     const intents = checkedIntents(definition)
     const { name, version, description, router, maxIterations = 10 } = definition
     this.name = name
@@ -50,12 +51,13 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
       })),
     }
     const executables = [...(router ? [router] : []), ...intents.flatMap(({ agent }) => (agent ? [agent] : []))]
+    this.inside = executables
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
     // Only code dispatches.
     this.callable = intents.some(({ run }) => run) ? intents.flatMap(({ agent }) => (agent ? [agent] : [])) : []
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
-    const code = supervisorActors({ definition, intents, contextOf: (run) => this.contextOf(run) })
-    this.machine = supervisorMachine(this.#shape, { actors: { ...code, ...runs }, begin: this.begin(), now })
+    const code = supervisorActors({ definition, intents, contextOf: (runId) => this.contextOf(runId) })
+    this.machine = supervisorMachine(this.#shape, { actors: { ...code, ...runs }, begin: this.begin(), now, ended: (run) => this.ended(run) })
   }
 
   override slicesOf(history: readonly HistoryMessage[]): RunHistory {
@@ -96,8 +98,8 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     return reportOf(this.#shape, run as SupervisorRun)
   }
 
-  protected refused(run: RunInput, error: LadderError): Report {
-    return reportOf(this.#shape, { ...begun({ ...run, state: {} }, now()), error: error.toJSON() })
+  protected refused(runId: string, error: LadderError): Report {
+    return reportOf(this.#shape, { ...begun({ runId, input: undefined, state: {} }, now()), error: error.toJSON() })
   }
 
   protected drifted(runId: string, cause: Error): LadderError {

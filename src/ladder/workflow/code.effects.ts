@@ -3,7 +3,7 @@ import type { AnyActorLogic, AnyActorRef } from 'xstate'
 import { effect, fromTask } from '../../index.ts'
 import { LadderError } from '../errors.ts'
 import { readBy } from '../history.rules.ts'
-import type { RunInput } from '../run.rules.ts'
+import { callerOf } from '../run.rules.ts'
 import { type Calls, withCalls } from '../work/calls.ts'
 import type { AnyWorkflow, StepContext } from './definition.ts'
 import type { RunContext, StepEnd } from './workflow.context.ts'
@@ -11,7 +11,7 @@ import type { RunContext, StepEnd } from './workflow.context.ts'
 type CodeInput = { run: RunContext; attempt: number }
 export type Code = StepContext<never, never>
 /** What a caller brought along for a run of this process. */
-export type CallerContext = (run: RunInput) => Readonly<Record<string, unknown>>
+export type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 export type Scope = { definition: AnyWorkflow; contextOf: CallerContext }
 
 export const codeOf = (scope: Scope, step: string, doing: (given: { run: RunContext; code: Code }) => Promise<StepEnd>): AnyActorLogic =>
@@ -44,7 +44,7 @@ const codeContext = ({ run, step, attempt, signal, self, contextOf, calls }: Giv
   return {
     input: frozen(structuredClone(input)) as never,
     state: structuredClone(asks ? asks.state : state) as never,
-    context: contextOf(run),
+    context: contextOf(callerOf(run)),
     history: readBy(history, 'agents'),
     steps: frozen(steps),
     runId,

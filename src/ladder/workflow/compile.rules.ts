@@ -4,6 +4,7 @@
  */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, setup } from 'xstate'
 import type { AskReport } from '../../index.ts'
+import { endActions, type WhenEnded } from '../ending.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, rootOf } from '../run.rules.ts'
 import { workActions, workGuards } from '../work/work.compile.rules.ts'
@@ -15,7 +16,7 @@ import { begun, entered, type RunContext, type RunInput, type StepEnd, settled }
 type RunEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; reason?: string } | { type: 'approve' } | AskReport
 
 /** What the machine is handed: code by the name of its step, what makes the output of a run, what a run inside of another one begins with, and the time. */
-type WorkflowParts = { actors: Readonly<Record<string, AnyActorLogic>>; begin: { state: unknown }; now: () => number }
+type WorkflowParts = { actors: Readonly<Record<string, AnyActorLogic>>; begin: { state: unknown }; now: () => number; ended: WhenEnded }
 
 type Params = { step: string }
 type Done = EventObject & { output: StepEnd; error?: unknown }
@@ -48,12 +49,13 @@ const codeFailed = (step: string, error: unknown): StepEnd => ({
   },
 })
 
-export const workflowMachine = (shape: WorkflowShape, { actors, begin, now }: WorkflowParts): AnyStateMachine => {
+export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ended }: WorkflowParts): AnyStateMachine => {
   const { name, maxSteps } = shape
   const told = (type: string, run: RunContext, more: object = {}): Told => ({
     type: `workflow.${type}`,
     runId: run.runId,
     rootRunId: rootOf(run),
+    workflow: name,
     ...more,
   })
   const isChild = new Set(shape.steps.flatMap(({ children }) => children))
@@ -115,9 +117,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now }: Wo
       })),
       leaveSteps: assign({ next: undefined }),
       mend: assign({ error: undefined, going: {} }),
-      tellCompleted: emit(({ context }) => told('completed', context)),
-      tellFailed: emit(({ context }) => told('error', context, { error: context.error })),
-      tellCancelled: emit(({ context }) => told('cancelled', context, { error: context.error })),
+      ...endActions(ended, told),
     },
     guards: {
       ...workGuards,

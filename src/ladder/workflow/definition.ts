@@ -1,7 +1,7 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
 import type { Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, type CallOptions, Executable } from '../executable.ts'
+import { type AnyExecutable, type CallOptions, Executable, type Heard } from '../executable.ts'
 import type { HistoryMessage } from '../history.rules.ts'
 import type { Schema } from '../schema.ts'
 import type { StepRecord } from './workflow.context.ts'
@@ -106,7 +106,7 @@ export type Step<Input, State, Name extends string> =
   | SleepUntilStep<Input, State, Name>
   | WaitStep<Input, State, Name>
 
-export type WorkflowDefinition<Input, State extends object, Name extends string, Data> = {
+export type WorkflowDefinition<Input, State extends object, Name extends string, Data> = Heard & {
   /** Also the kind of its runs: lower-case letters, digits and hyphens. */
   name: string
   /** Another one refuses the runs that are under way. */

@@ -178,7 +178,8 @@ const merged = (before: unknown, branches: readonly unknown[]): unknown => {
   return all
 }
 
-const pauseAfter = (attempt: number, { backoff = 'exponential' }: Retry = {}): number => {
+/** ms before the attempt after this one. */
+export const pauseAfter = (attempt: number, { backoff = 'exponential' }: Retry = {}): number => {
   const wanted =
     typeof backoff === 'function' ? backoff(attempt) : backoff === 'none' ? 0 : backoff === 'linear' ? 500 * attempt : 500 * 2 ** (attempt - 1)
   return Math.min(pauseMaxMs, Math.max(0, Number.isFinite(wanted) ? wanted : 0))

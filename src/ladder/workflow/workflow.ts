@@ -3,8 +3,8 @@ import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
-import { Executable } from '../executable.ts'
-import { type RunInput, type RunState, runActor } from '../run.rules.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
+import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { workflowMachine } from './compile.rules.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, checkWorkflow, childrenOf, isWork, type WorkflowDefinition } from './definition.ts'
@@ -20,11 +20,12 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
   readonly description: string | undefined
   readonly machine: AnyStateMachine
   readonly agents: readonly Agent[]
+  override readonly inside: readonly AnyExecutable[]
   readonly #definition: AnyWorkflow
   readonly #shape: WorkflowShape
 
   constructor(definition: AnyWorkflow) {
-    super()
+    super(definition)
     checkWorkflow(definition)
     const { name, version, description } = definition
     this.name = name
@@ -33,12 +34,14 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     this.#definition = definition
     this.#shape = shapeOf(definition)
     const executables = worksOf(definition).flatMap((step) => ('agent' in step ? [step.agent] : []))
+    this.inside = executables
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
     this.machine = workflowMachine(this.#shape, {
-      actors: { ...stepActors(definition, (run) => this.contextOf(run)), ...runs },
+      actors: { ...stepActors(definition, (runId) => this.contextOf(runId)), ...runs },
       begin: this.begin(),
       now,
+      ended: (run) => this.ended(run),
     })
   }
 
@@ -59,8 +62,8 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     return reportOf(this.#shape, run as RunContext)
   }
 
-  protected refused(run: RunInput, error: LadderError): Report {
-    return reportOf(this.#shape, { ...begun({ ...run, state: {} }, now()), error: error.toJSON() })
+  protected refused(runId: string, error: LadderError): Report {
+    return reportOf(this.#shape, { ...begun({ runId, input: undefined, state: {} }, now()), error: error.toJSON() })
   }
 
   protected drifted(runId: string, cause: Error): LadderError {

@@ -4,10 +4,12 @@ import { fromTask } from '../../actors/index.ts'
 import type { AskInput, AskOutput } from '../../contracts/ask.ts'
 import type { Profile } from '../../contracts/profile.ts'
 import { loopMachine } from '../loop/loop.machine.ts'
-import { loopActor } from '../turn/turn.actor.ts'
+import { pacedLoopMachine } from '../loop/paced-loop.machine.ts'
+import { loopActors } from '../turn/turn.actor.ts'
 import type { TurnEffects } from '../turn/turn.services.ts'
 import { askMachine } from './ask.machine.ts'
 import { profileActor } from './ask.setup.ts'
+import { pacedAskMachine } from './paced-ask.machine.ts'
 
 /**
  * Asks an agent: `setup({ actors: { research: askAgent } })`, and then `invoke: { src: 'research', input: ({ context }) => ({ agent: 'researcher',
@@ -16,6 +18,12 @@ import { profileActor } from './ask.setup.ts'
  */
 export const askAgent = askMachine as unknown as PromiseActorLogic<AskOutput, AskInput>
 
+/**
+ * The same step by step, for a machine that wants to have a say in it. With `reports` it tells what it would do next (`step.wanted`: ask the model;
+ * `step.answered`: run the tools of its answer, or take it), and does so when it is sent `{ type: 'proceed' }`. `cancel` ends it there; what was said is kept.
+ */
+export const askAgentByStep = pacedAskMachine as unknown as PromiseActorLogic<AskOutput, AskInput>
+
 type AskServices = {
   /** @throws RuntimeError not_found */
   profile(agent: string, conversation: string): Profile
@@ -23,10 +31,11 @@ type AskServices = {
 
 /** A machine in which agents are asked, with what that takes. The same machine where none is. */
 export const withAgents = (machine: AnyStateMachine, effects: TurnEffects, { profile }: AskServices): AnyStateMachine => {
-  const loop = loopActor(effects)
+  const { loop, paced } = loopActors(effects)
   const asked = fromTask<Profile, Pick<AskInput, 'agent' | 'conversation'>>(async ({ input }) => profile(input.agent, input.conversation))
   const seen = new Map<unknown, AnyActorLogic>([
     [loopMachine, loop],
+    [pacedLoopMachine, paced],
     [profileActor, asked as AnyActorLogic],
   ])
   const provided = (logic: AnyActorLogic): AnyActorLogic => {

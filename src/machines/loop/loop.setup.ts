@@ -2,6 +2,7 @@
 
 import { assign, emit, enqueueActions, fromPromise, sendParent, sendTo, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
+import type { AskEvent, StepReport } from '../../contracts/ask.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { ModelCallInput, ModelCallOutput } from '../../contracts/model-call.ts'
@@ -55,6 +56,7 @@ export type LoopEvent =
   /** Its time is up, for that reason. */
   | { type: 'expire'; error: ErrorBody }
   | Extract<ToolEvent, { type: 'approve' | 'answer' }>
+  | Extract<AskEvent, { type: 'proceed' }>
   | ToolReport
 
 /** What it does, where somebody wants to know. */
@@ -64,12 +66,19 @@ type EdgeReport = Extract<PublisherEvent, { type: 'model.started' | 'model.ended
 export type LoopReport =
   | Extract<ToolReport, { type: 'tool.waiting' | 'tool.decided' | 'tool.delegated' }>
   | EdgeReport
+  | StepReport
   | { type: 'compaction.started' }
   | { type: 'compaction.ended' }
 
 /** What becomes of its conversation, which may be one of several in its actor. */
 const noted = ({ input: { conversation } }: LoopContext, note: Omit<TranscriptNote, 'type'>): TranscriptNote =>
   conversation === undefined ? { type: 'transcript', ...note } : { type: 'transcript', conversation, ...note }
+
+const modelEnded = ({ input }: LoopContext, { text, model, usage, costUsd }: ModelCallOutput) => ({
+  type: 'model.ended' as const,
+  text,
+  ...definedOf({ spent: input.delegates && { model, usage, ...definedOf({ costUsd }) } }),
+})
 
 /** How long a model call may take to hand over what it has said, once it is told to stop; it does so at once unless it is broken. */
 const stopMs = 1000
@@ -107,6 +116,8 @@ export const loopSetup = setup({
     /** The history was to be shortened before it had to be. */
     wasInTime: ({ context }) => context.error === null,
     hasCalls: (_, { answer }: { answer: ModelCallOutput }) => answer.calls.length > 0,
+    wantsTools: ({ context }) => context.step.calls.length > 0,
+    hasSomething: ({ context }, { answer }: { answer: ModelCallOutput }) => answer.calls.length > 0 || !isNothing(context, answer),
     saysSomething: ({ context }, { answer }: { answer: ModelCallOutput }) => !isNothing(context, answer),
     wasEmpty: ({ context }) => context.empty === true,
     steered: ({ context }) => context.steers.length > 0,
@@ -158,7 +169,7 @@ export const loopSetup = setup({
     takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: ModelCallOutput }) => {
       enqueue.emit(noted(context, { add: [{ content: answer.id }] }))
       if (answer.prompt) for (const said of prefixEvents(context, answer.prompt)) enqueue.emit(said)
-      if (context.input.reports) enqueue.sendParent({ type: 'model.ended', text: answer.text } satisfies EdgeReport)
+      if (context.input.reports) enqueue.sendParent(modelEnded(context, answer) satisfies EdgeReport)
       enqueue.assign(answered(context, answer))
     }),
     rememberError: assign({ error: (_, { error }: { error: unknown }) => errorBody(error) }),
@@ -243,6 +254,17 @@ export const loopSetup = setup({
       event.type === 'tool.decided' ? { step: { ...step, waiting: step.waiting.filter((id) => id !== event.callId) } } : {},
     ),
     tellTurn: sendParent(({ event }) => event),
+    /** As one whose loop is paced. */
+    tellWanted: sendParent(({ context }) => ({ type: 'step.wanted', step: context.totals.steps + 1 }) satisfies StepReport),
+    tellAnswered: sendParent(({ context: { totals, answer, step } }) => {
+      const calls = step.calls.map(({ id, name, input }) => ({ callId: id, name, input }))
+      return { type: 'step.answered', step: totals.steps, text: answer.text, calls } satisfies StepReport
+    }),
+    takeModel: assign(({ context: { asked }, event }) =>
+      event.type === 'proceed' && event.model !== undefined
+        ? { asked: { ...asked, candidates: [event.model], place: 0, round: 1, credential: null, tried: [] } }
+        : {},
+    ),
     announceCompaction: enqueueActions(({ context: { input }, enqueue }) => {
       enqueue.emit({ type: 'compacting', runId: input.runId })
       enqueue.sendParent({ type: 'compaction.started' } satisfies LoopReport)
