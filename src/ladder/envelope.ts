@@ -31,7 +31,7 @@ export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'm
 export type Report = {
   /** Of this shape; only the root says it. */
   schemaVersion?: 1
-  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback' | 'batch' | 'item' | 'planner'
+  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'team' | 'callback' | 'batch' | 'item' | 'planner'
   name: string
   version?: string
   runId: string
@@ -51,6 +51,8 @@ export type Report = {
   /** Of a supervisor: what ended it, and what was decided and done in each iteration. */
   terminatedBy?: string
   iterations?: readonly object[]
+  /** What became of its acknowledgement, if it has one. */
+  ack?: { status: 'completed' | 'failed'; error?: LadderErrorBody }
   usage: LadderUsage
   children: Report[]
 }

@@ -251,6 +251,11 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   /** What its input has to be, where it says so. */
   protected abstract readonly takes: Schema | undefined
 
+  /** What an event of its run means besides. */
+  protected alsoTold(_event: LadderEvent, _runId: string): LadderEvent[] {
+    return []
+  }
+
   /** A run of it has ended, on this node. */
   protected ended(run: RunState): void {
     const observers = observersFor(this.#observe, run.inside !== undefined)
@@ -319,7 +324,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** Whoever tells an event is heard by its own listeners first, then by those of the run that was executed, last by those of the call. */
   #hearing(runId: string, streamed: Streamed<unknown>): (told: LadderEvent) => void {
-    const within = new Map([...this.#all()].map((one) => [`${one.type} ${one.name}`, one]))
+    const within = new Map([...this.#all()].map((one) => [`${one.type === 'team' ? 'supervisor' : one.type} ${one.name}`, one]))
     const tellers = new Tellers()
     return (told) => {
       const teller = told.runId === runId ? undefined : within.get(tellers.of(told) ?? '')
@@ -347,7 +352,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     const heard = (async () => {
       for await (const { event: told } of words) {
         const event = heardOf(told, rootOf(run))
-        if (event) hear(event)
+        if (!event) continue
+        hear(event)
+        for (const more of this.alsoTold(event, runId)) hear(more)
       }
     })()
     try {

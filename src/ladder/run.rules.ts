@@ -36,7 +36,9 @@ export type RunState = RunInput & {
 }
 
 /** What a run inside of another one comes to. */
-export type RunEnd = { data?: unknown; error?: LadderErrorBody; report: Report }
+export type RunEnd = { data?: unknown; error?: LadderErrorBody; report: Report; artifacts?: Artifacts }
+/** What tools of an agent gave beside their answers, by name; of two the later one counts. */
+export type Artifacts = Readonly<Record<string, unknown>>
 
 export const rootOf = ({ runId, inside }: RunInput): string => inside?.rootRunId ?? runId
 

@@ -3,7 +3,7 @@ import type { AskInput, AskOutput, AskReport } from '../../index.ts'
 import type { LadderUsage, Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { toldBefore } from '../history.rules.ts'
-import { began, type RunEnd, type RunInput, type RunState, rootOf, waitingSince } from '../run.rules.ts'
+import { type Artifacts, began, type RunEnd, type RunInput, type RunState, rootOf, waitingSince } from '../run.rules.ts'
 import { noUsage, type Prices, spentBy, together } from '../usage.rules.ts'
 import { errorOf } from './failures.rules.ts'
 
@@ -39,6 +39,7 @@ export type AgentRun = RunState & {
   attempts: AskOutput['attempts']
   text?: string
   stopped?: { reason: string | null } | undefined
+  artifacts?: Artifacts
 }
 
 /** What the code of its author makes of an input, and what its calls cost by then: a price that changes later does not change what was spent. */
@@ -100,6 +101,7 @@ export const reported = (run: AgentRun, said: AskReport, at: number): Partial<Ag
       const status = report.status === 'completed' || report.status === 'cancelled' ? report.status : 'failed'
       const error = status === 'failed' ? toolError(report) : undefined
       return {
+        ...(report.artifacts && { artifacts: { ...run.artifacts, ...report.artifacts } }),
         calls: run.calls.map((call) => (call.callId === report.callId ? { ...call, status, endedAt: at, ...(error && { error }) } : call)),
       }
     }
@@ -122,7 +124,8 @@ export const running = (run: AgentRun, callId: string): Partial<AgentRun> => ({
 })
 
 /** @param id of the actor that has ended */
-export const ranInside = (run: AgentRun, id: string, { report }: RunEnd): Partial<AgentRun> => ({
+export const ranInside = (run: AgentRun, id: string, { report, artifacts }: RunEnd): Partial<AgentRun> => ({
+  ...(artifacts && { artifacts: { ...run.artifacts, ...artifacts } }),
   calls: run.calls.map((call) => (call.run?.id === id ? { ...call, run: { ...call.run, report } } : call)),
   usage: together(run.usage, report.usage),
 })

@@ -182,6 +182,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ende
     output: ({ context }: { context: AgentRun }) => ({
       ...(context.error ? { error: context.error } : { data: context.data }),
       report: reportOf(shape, context),
+      ...(context.artifacts && { artifacts: context.artifacts }),
     }),
   } as never) as unknown as AnyStateMachine
 }

@@ -45,6 +45,7 @@ const codeContext = (scope: Scope, given: Given): Code => {
     iteration: iterations.length,
     maxIterations,
     iterations,
+    chosen: run.now.decision?.next ?? [],
     feedback,
     runId,
     key: effect(self).key,

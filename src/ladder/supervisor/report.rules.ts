@@ -1,11 +1,15 @@
 /** What a run of a supervisor comes to: below it, in their order, those that chose and those that were chosen. */
 import type { Report } from '../envelope.ts'
+import type { LadderErrorBody } from '../errors.ts'
 import { placeOf, rootOf, statusOf, timesOf } from '../run.rules.ts'
 import { together } from '../usage.rules.ts'
 import type { SupervisorShape } from './supervisor.chart.rules.ts'
 import type { BranchRecord, SupervisorRun } from './supervisor.context.ts'
 
-export const reportOf = ({ name, version, intents }: Pick<SupervisorShape, 'name' | 'version' | 'intents'>, run: SupervisorRun): Report => {
+export const reportOf = (
+  { type, name, version, intents }: Pick<SupervisorShape, 'type' | 'name' | 'version' | 'intents'>,
+  run: SupervisorRun,
+): Report => {
   const { runId, error, iterations, now, nested, terminatedBy } = run
   const isCode = new Set(intents.flatMap((intent) => (intent.executable === undefined ? [intent.name] : [])))
   const left = new Map(Object.values(nested).flatMap((reports) => reports.map((report) => [report.runId, report] as const)))
@@ -43,15 +47,26 @@ export const reportOf = ({ name, version, intents }: Pick<SupervisorShape, 'name
   const children = [...ordered, ...left.values()]
   return {
     ...placeOf(run),
-    type: 'supervisor',
+    type,
     name,
     ...(version !== undefined && { version }),
     status: terminatedBy === 'max-iterations' ? 'max-iterations' : statusOf(error),
     ...(error && { error }),
     attempts: 1,
     ...(terminatedBy && { terminatedBy }),
+    ...(run.ack && { ack: ackOf(run.ack) }),
     iterations,
     usage: together(...children.map(({ usage }) => usage)),
     children,
   }
+}
+
+const ackOf = ({ status, error }: NonNullable<SupervisorRun['ack']>): NonNullable<Report['ack']> =>
+  status === 'completed' ? { status } : { status: 'failed', error: error ?? cutOff }
+
+const cutOff: LadderErrorBody = {
+  code: 'SUPERVISOR_CANCELLED',
+  category: 'cancelled',
+  message: 'the acknowledgement was cut off',
+  context: {},
 }

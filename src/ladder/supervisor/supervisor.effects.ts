@@ -5,14 +5,19 @@ import { LadderError, type LadderErrorBody } from '../errors.ts'
 import { fitted, unfit } from '../schema.ts'
 import { codeOf, reading, type Scope, supervisorError, toldInside } from './code.effects.ts'
 import { decisionOf } from './decision.rules.ts'
-import type { CheckedIntent } from './definition.ts'
+import type { CheckedHelper, CheckedIntent } from './definition.ts'
+import { acknowledge, classify } from './helper.effects.ts'
 import { merge, withoutUnsafe } from './merge.effects.ts'
 import { questionFor } from './router.rules.ts'
-import { mergeActor, outputActor, routeActor } from './supervisor.chart.rules.ts'
-import type { BranchEnd, Chosen, SupervisorRun } from './supervisor.context.ts'
+import { classifyActor, mergeActor, outputActor, routeActor } from './supervisor.chart.rules.ts'
+import { ackWork, type BranchEnd, type Chosen, type SupervisorRun } from './supervisor.context.ts'
+
+type Helpers = { classifier: CheckedHelper | undefined; ack: CheckedHelper | undefined }
 
 /** By name: each intent, who chooses, what puts branches together, and what makes the data. */
-export const supervisorActors = (scope: Scope): Record<string, AnyActorLogic> => ({
+export const supervisorActors = (scope: Scope, { classifier, ack }: Helpers): Record<string, AnyActorLogic> => ({
+  ...(classifier && { [classifyActor]: classify(scope, classifier) }),
+  ...(ack && { [ackWork]: acknowledge(scope, ack) }),
   ...Object.fromEntries(scope.intents.map((intent) => [intent.name, branch(intent, scope)])),
   [routeActor]: choose(scope),
   [mergeActor]: merge(scope),
@@ -43,6 +48,8 @@ const branch = (intent: CheckedIntent, scope: Scope): AnyActorLogic =>
     const { answer } = run.going[intent.name] ?? {}
     try {
       if (answer?.error) return { ended: 'failed', error: answer.error }
+      if (answer && intent.streamTo !== undefined && typeof answer.data !== 'string')
+        throw new LadderError('SCHEMA_VALIDATION_FAILED', `'${intent.name}' streams, and has answered with something else than a text`)
       if (answer) return { ended: 'completed', output: answer.data }
       const { code, own } = await reading(intent, run, codeFor(run))
       if (!intent.agent) return { ended: 'completed', output: withoutUnsafe(await intent.run?.(code)) }
