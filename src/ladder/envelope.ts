@@ -32,7 +32,7 @@ export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'm
 export type Report = {
   /** Of this shape; only the root says it. */
   schemaVersion?: 1
-  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback' | 'batch' | 'item' | 'planner' | 'orchestrator'
+  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'team' | 'callback' | 'batch' | 'item' | 'planner' | 'orchestrator'
   name: string
   version?: string
   runId: string
@@ -63,6 +63,8 @@ export type Report = {
   /** Of a planner: the steps that it follows, and how often they were planned anew. */
   plan?: Plan
   replans?: number
+  /** What became of its acknowledgement, if it has one. */
+  ack?: { status: 'completed' | 'failed'; error?: LadderErrorBody }
   usage: LadderUsage
   children: Report[]
 }

@@ -52,10 +52,21 @@ export { sqliteSnapshots } from './stores/sqlite-snapshots.ts'
 export { sqliteStore } from './stores/sqlite-store.ts'
 export type { CheckpointRow, CheckpointStore, RunSnapshot, SessionRecord, SnapshotStore } from './stores/store.ts'
 export type { Streamed } from './streamed.ts'
-export { type Choice, END, type Intent, type SupervisorContext, type SupervisorDefinition } from './supervisor/definition.ts'
-export { type RouterDefinition, router } from './supervisor/router.ts'
+export {
+  type Ack,
+  type Choice,
+  type Classified,
+  type Classifier,
+  END,
+  type Intent,
+  type SupervisorContext,
+  type SupervisorDefinition,
+} from './supervisor/definition.ts'
+export { fanOut } from './supervisor/fan-out.ts'
+export { classifier, type RouterDefinition, router } from './supervisor/router.ts'
 export type { Decision as RoutingDecision, IterationRecord, TerminatedBy, Verdict } from './supervisor/supervisor.context.ts'
 export { type Supervisor, supervisor } from './supervisor/supervisor.ts'
+export { type TeamDefinition, team } from './supervisor/team.ts'
 export type { Price } from './usage.rules.ts'
 export type {
   Onward,

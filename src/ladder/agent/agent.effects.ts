@@ -1,6 +1,7 @@
 /** The author's code of an agent as actors: what a model is told, and whether its answer is what it has to be. */
 import type { AnyActorLogic } from 'xstate'
 import { fromTask } from '../../index.ts'
+import { callerOf } from '../run.rules.ts'
 import { fitted, jsonSchemaOf, lenient, readAnswer, type Schema, schemaOfJson, unfit } from '../schema.ts'
 import type { AgentRun, Told } from './agent.context.ts'
 import type { Verdict } from './compile.rules.ts'
@@ -11,14 +12,11 @@ type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 
 export const promptLogic = ({ input: schema, prompt, output, prices }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
   const told = output && answerIn(jsonSchemaOf(output))
-  return fromTask<Told, AgentRun>(async ({ input: { runId, input: own, inside, asked, around } }) => {
+  return fromTask<Told, AgentRun>(async ({ input: run }) => {
+    const { input: own, asked, around } = run
     // Code around the run may have put another one in its place.
     const input = around?.given ? (schema ? await fitted(schema, around.given.input, 'its input') : around.given.input) : own
-    const text = prompt
-      ? await prompt(input, { context: contextOf(inside?.rootRunId ?? runId) })
-      : typeof input === 'string'
-        ? input
-        : JSON.stringify(input)
+    const text = prompt ? await prompt(input, { context: contextOf(callerOf(run)) }) : typeof input === 'string' ? input : JSON.stringify(input)
     if (typeof text !== 'string' || text === '') throw new Error('it gave no text to ask the model with')
     const intro = asked ? answerIn(asked.schema) : told
     return { text, ...(intro !== undefined && { intro }), ...(prices && { prices }) }
