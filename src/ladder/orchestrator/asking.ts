@@ -37,6 +37,8 @@ export const answerOf = async (
     ...(placed !== undefined && { placed }),
     ...(attached?.turn?.plan && { turnIndex: attached.turn.plan.turnIndex }),
   })
+  // Whoever fails to ask does not wait for it.
+  heard.catch(() => undefined)
   const cancel = (): void =>
     void actor.send({ type: 'cancel', request: id, reason: String(signal?.reason ?? 'aborted') } as never).catch(() => undefined)
   try {
