@@ -26,7 +26,8 @@ const ask = async (question: string): Promise<void> => {
   if (error) throw error
   console.log(`turn ${turnIndex}: ${question} → ${state?.answer} (${state?.questions} asked, ${report.status})`)
   history.push({ role: 'user', content: question }, { role: 'assistant', content: state?.answer ?? '' })
-  if (compaction) console.log(`  may stand for messages ${compaction.replacesFromIndex} to ${compaction.replacesToIndex}: ${compaction.summary.content}`)
+  if (compaction)
+    console.log(`  may stand for messages ${compaction.replacesFromIndex} to ${compaction.replacesToIndex}: ${compaction.summary.content}`)
 }
 
 {

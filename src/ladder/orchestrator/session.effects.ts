@@ -54,7 +54,10 @@ const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Pro
 }
 
 /** The row is the same each time: a session that was killed in between saves it once more. */
-const saved = async ({ name, definition, store: found, policy, keepRows, memory }: SessionScope, { sessionId, turn }: SessionRun): Promise<Persisted> => {
+const saved = async (
+  { name, definition, store: found, policy, keepRows, memory }: SessionScope,
+  { sessionId, turn }: SessionRun,
+): Promise<Persisted> => {
   const { plan, end, request } = turn ?? {}
   if (!plan || !end) throw new Error('there is no turn to be saved')
   const store = await found()

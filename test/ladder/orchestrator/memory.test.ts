@@ -20,7 +20,16 @@ const remembering = (more: object = {}, store = aMemory()) => {
   const desk = orchestrator({
     name: 'desk',
     checkpointStore: memoryStore(),
-    intents: { work: (code) => (look('work')(code), code.input === 'fail' ? Promise.reject(new Error('no')) : code.input === 'hang' ? new Promise<never>(() => undefined) : { said: `about ${String(code.input)}` }) },
+    intents: {
+      work: (code) => (
+        look('work')(code),
+        code.input === 'fail'
+          ? Promise.reject(new Error('no'))
+          : code.input === 'hang'
+            ? new Promise<never>(() => undefined)
+            : { said: `about ${String(code.input)}` }
+      ),
+    },
     route: (code) => (look('route')(code), 'work' as const),
     evaluate: look('evaluate'),
     memory: store,
@@ -66,7 +75,12 @@ test('[WL-072, WL-036] a turn that failed or was cancelled is not remembered', a
   await using kit = await aLadder(desk)
   await kit.clock.until(desk.execute('fail', { sessionId: 's', history: [] }))
   const leave = new AbortController()
-  const cut = desk.execute('hang', { sessionId: 's', history: [], signal: leave.signal, on: { 'supervisor.agent.starting': () => leave.abort('no') } })
+  const cut = desk.execute('hang', {
+    sessionId: 's',
+    history: [],
+    signal: leave.signal,
+    on: { 'supervisor.agent.starting': () => leave.abort('no') },
+  })
   expect(await kit.clock.until(cut)).toMatchObject({ error: { code: 'SUPERVISOR_CANCELLED' } })
   expect(await store.recall('fail hang no', { scope: 'session:s', threshold: 0 })).toEqual([])
 })
@@ -115,7 +129,11 @@ test('[WL-075, WL-023] without a memory all is as if there were no such thing', 
 })
 
 test('[WL-071, WL-079] a memory that fails is a warning in the report, and one that cannot work is refused', async () => {
-  const failing = { recall: () => Promise.reject(new Error('no vectors')), remember: () => Promise.reject(new Error('no vectors')), clear: async () => undefined }
+  const failing = {
+    recall: () => Promise.reject(new Error('no vectors')),
+    remember: () => Promise.reject(new Error('no vectors')),
+    clear: async () => undefined,
+  }
   const { desk } = remembering({ memory: failing })
   await using kit = await aLadder(desk)
   const { error, report } = await kit.clock.until(desk.execute('tea', { sessionId: 's', history: [] }))

@@ -40,13 +40,21 @@ const close = async (...runtimes: Runtime[]): Promise<void> => {
   for (const runtime of runtimes) await runtime.close()
 }
 
-test('[WL-025, WL-024, WL-062] turns of one session that two nodes ask for at once run one by one, and each caller hears its own', { timeout: 120_000 }, async () => {
+test('[WL-025, WL-024, WL-062] turns of one session that two nodes ask for at once run one by one, and each caller hears its own', {
+  timeout: 120_000,
+}, async () => {
   const { here, there, sessionId } = await both('orch-queue', { ran: [], hangs: false })
   const types: string[] = []
   const asked: Promise<TurnResult<unknown>>[] = []
   for (const input of ['a', 'b', 'c'])
     for (const { desk } of [here, there])
-      asked.push(desk.execute(input, { sessionId, history: [], ...(desk === there.desk && input === 'a' && { on: { '*': ({ type }) => void types.push(type) } }) }))
+      asked.push(
+        desk.execute(input, {
+          sessionId,
+          history: [],
+          ...(desk === there.desk && input === 'a' && { on: { '*': ({ type }) => void types.push(type) } }),
+        }),
+      )
   const results = await Promise.all(asked)
   expect(results.map(({ turnIndex }) => turnIndex).toSorted((one, other) => one - other)).toEqual([0, 1, 2, 3, 4, 5])
   expect(results.find(({ turnIndex }) => turnIndex === 5)).toMatchObject({ data: { list: [0, 0, 0, 0, 0, 0] }, report: { turns: { length: 6 } } })
@@ -56,7 +64,9 @@ test('[WL-025, WL-024, WL-062] turns of one session that two nodes ask for at on
   await close(here.runtime, there.runtime)
 })
 
-test('[WL-025, WL-080, WL-084] the node of a session is killed in the middle of a turn: another one goes on with it once, and then takes the next', { timeout: 180_000 }, async () => {
+test('[WL-025, WL-080, WL-084] the node of a session is killed in the middle of a turn: another one goes on with it once, and then takes the next', {
+  timeout: 180_000,
+}, async () => {
   const world: World = { ran: [], hangs: true }
   const { here, there, sessionId } = await both('orch-kill', world)
   here.desk.execute('long', { sessionId, history: [], requestId: 'r' }).catch(() => undefined)
@@ -70,7 +80,11 @@ test('[WL-025, WL-080, WL-084] the node of a session is killed in the middle of 
   const [result, after] = await Promise.all([there.desk.execute('long', { sessionId, history: [], requestId: 'r' }), next])
   expect(result).toMatchObject({ turnIndex: 0, data: { list: [0, 1, 2, 3] }, report: { status: 'awaiting-input' } })
   expect(after).toMatchObject({ turnIndex: 1, data: { list: [0, 1, 2, 3, 0] } })
-  for (const once of ['long 0', 'long 1', 'long 3', 'next 0']) expect(world.ran.filter((one) => one === once), once).toHaveLength(1)
+  for (const once of ['long 0', 'long 1', 'long 3', 'next 0'])
+    expect(
+      world.ran.filter((one) => one === once),
+      once,
+    ).toHaveLength(1)
   expect(await there.desk.drain()).toEqual([])
   await close(there.runtime)
 })

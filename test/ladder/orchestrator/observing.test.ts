@@ -28,7 +28,12 @@ test('[WL-009] an observer gets the report of each turn, failed ones too, and on
 
 test('[WL-060, WL-063] listeners of an agent hear of it in turns of a session; a handler that throws is warned about once', async () => {
   const heard: string[] = []
-  const writer = agent({ name: 'writer', description: 'Writes.', model: 'test/writer', on: { 'agent.completed': ({ runId }) => void heard.push(runId) } })
+  const writer = agent({
+    name: 'writer',
+    description: 'Writes.',
+    model: 'test/writer',
+    on: { 'agent.completed': ({ runId }) => void heard.push(runId) },
+  })
   const desk = orchestrator({
     name: 'desk',
     checkpointStore: memoryStore(),
