@@ -1,5 +1,6 @@
 /** What every rung gives back, and the events that it tells on the way. */
 import type { LadderError, LadderErrorBody } from './errors.ts'
+import type { Plan } from './planner/plan.rules.ts'
 
 /** US dollars, by channel where the price of each is known. */
 export type LadderCost = {
@@ -57,6 +58,9 @@ export type Report = {
   iterations?: readonly object[]
   /** What went wrong beside the run, and did not keep it from its end. */
   warnings?: readonly string[]
+  /** Of a planner: the steps that it follows, and how often they were planned anew. */
+  plan?: Plan
+  replans?: number
   usage: LadderUsage
   children: Report[]
 }

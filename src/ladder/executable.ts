@@ -84,7 +84,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** What the actor of a run is created with, for whoever begins it there, by `execute`. @throws LadderError SCHEMA_VALIDATION_FAILED */
   async runInput(runId: string, input: Input): Promise<RunInput> {
-    return { ...this.begin(), runId, input: await this.fit(input) }
+    return { ...this.begin({ runId }), runId, input: await this.fit(input) }
   }
 
   /**
@@ -130,6 +130,16 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return { events: heardIn(events, runId), end, stop }
   }
 
+  /** What is wrong with an input, if anything is: nothing runs. */
+  async refuses(input: Input): Promise<LadderError | undefined> {
+    return (await this.#given(input, undefined)).error
+  }
+
+  /** What its input has to be, where it says so. */
+  get schema(): Schema | undefined {
+    return this.takes
+  }
+
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
   async cancel(runId: string, reason = 'cancelled'): Promise<void> {
     await this.actor(runId).send({ type: 'cancel', reason })
@@ -170,7 +180,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   /** What a run begins with, beside its input. */
-  protected abstract begin(): object
+  protected abstract begin(options: ExecuteOptions): object
   protected abstract reportOf(run: RunState): Report
   /** What it gives back, also beside an error where there is something. */
   protected dataOf(run: RunState): unknown {
@@ -184,6 +194,11 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return this.bound.runtime.actor(this.name, runId, input)
   }
 
+  /** Tells a run that is there what it goes on with, and waits for what comes of it. */
+  protected goingOn(runId: string, event: { type: string }, options: Omit<ExecuteOptions, 'runId'>): Promise<Result<Data>> {
+    return this.#run(runId, event, options).result
+  }
+
   /** An input as a run inside of another one takes it. @throws LadderError SCHEMA_VALIDATION_FAILED */
   async fit(input: unknown): Promise<unknown> {
     return this.takes ? fitted(this.takes, input, `the input of '${this.name}'`) : input
@@ -195,7 +210,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     const work = async (): Promise<Result<Data>> => {
       const given: Given = begin.type === 'execute' ? await this.#given(input, options.history) : {}
       if (given.error) return resultOf(this.refused(runId, given.error), given.error)
-      const run = { ...this.begin(), runId, input: given.value, ...(given.history && { history: given.history }) }
+      const run = { ...this.begin(options), runId, input: given.value, ...(given.history && { history: given.history }) }
       const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
       const takeBack = options.context && lend(this, runId, options.context)
       const following = { begin, signal: options.signal, leave: leave.signal, hear: this.#hearing(runId, streamed) }

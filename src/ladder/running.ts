@@ -4,7 +4,8 @@ import type { LadderEvent } from './envelope.ts'
 import { heardOf } from './heard.ts'
 import type { RunState } from './run.rules.ts'
 
-export type Begin = { type: 'execute' } | { type: 'resume' }
+/** What a run is told at first: `execute` begins it. */
+export type Begin = { type: string }
 /** @property signal cancels the run @property leave nobody waits for it any more: the run goes on */
 type Following = { begin: Begin; signal: AbortSignal | undefined; leave: AbortSignal; hear: (told: LadderEvent) => void }
 
@@ -22,7 +23,7 @@ export const followRun = async (actor: Actor, runId: string, { begin, signal, le
     }
   })()
   try {
-    if (begin.type === 'resume') await actor.snapshot()
+    if (begin.type !== 'execute') await actor.snapshot()
     await actor.send(begin, begin.type === 'execute' ? { id: 'execute' } : {}).catch(unlessEnded)
     const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
     if (signal?.aborted) cancel()

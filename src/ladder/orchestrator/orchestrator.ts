@@ -24,9 +24,10 @@ import { refusedAnswer } from './report.rules.ts'
 import { checkedCall, compactRequestOf, requestOf } from './request.ts'
 import { Results } from './results.ts'
 import { type SessionRequest, turnRunId } from './session.context.ts'
+import type { Callee, SessionToolOptions } from './scope.ts'
 import { sessionActors } from './session.effects.ts'
 import { signatureOf } from './signature.rules.ts'
-import { orchestratorTool, type SessionToolOptions } from './tool.ts'
+import { orchestratorTool } from './tool.ts'
 
 type Payload<Command> = Command extends (payload: infer Given, ...rest: never[]) => unknown ? Given : never
 type Asking = Omit<TurnOptions<never>, 'sessionId' | 'history' | 'state' | 'force' | 'requestId'>
@@ -199,7 +200,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** One turn as a tool, of a new session or of one that is bound here. @throws LadderError ORCHESTRATOR_CONFIG; RuntimeError bad_request */
   asTool(options: SessionToolOptions): Tool {
-    return orchestratorTool(this as unknown as Orchestrator, options)
+    return orchestratorTool(this as unknown as Callee, options)
   }
 
   /** @param inside where it stands in the run that it is a tool of */

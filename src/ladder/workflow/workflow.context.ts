@@ -1,4 +1,5 @@
 /** What a run remembers, and how each thing that happens changes it. Pure. */
+import { constantWith } from '../../index.ts'
 import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { type RunInput as AnyRunInput, began, type RunEnd } from '../run.rules.ts'
@@ -54,7 +55,7 @@ export const begun = (input: RunInput, at: number): RunContext => ({
 
 /** A step is entered: it may have run before. */
 export const entered = (context: RunContext, step: string): Partial<RunContext> => ({
-  visits: { ...context.visits, [step]: (context.visits[step] ?? 0) + 1 },
+  visits: constantWith(context.visits, { [step]: (context.visits[step] ?? 0) + 1 }),
   visited: context.visited + 1,
   next: step,
   branches: {},
@@ -71,7 +72,8 @@ export const settled = (context: RunContext, step: string, end: StepEnd, at: num
       : end.ended === 'skipped'
         ? { status: 'skipped', ...common }
         : { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...common }
-  const steps = { ...context.steps, [step]: record }
+  // They are many, and never change again.
+  const steps = constantWith(context.steps, { [step]: record })
   if (isChild && end.ended === 'completed') return { steps, going, branches: { ...context.branches, [step]: end.state } }
   return { steps, going, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
 }

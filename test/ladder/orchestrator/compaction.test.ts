@@ -33,7 +33,7 @@ const summarising = async (summarize: Summarize | undefined, model: unknown = { 
     const result = await desk.execute('x', { sessionId: 's', history, on: { '*': (event) => void events.push(event) } })
     const told = events
       .filter(({ type }) => type.startsWith('orchestrator.compaction.'))
-      .map(({ type, phase }) => [type.slice(24), ...(phase === undefined ? [] : [phase])].join(' '))
+      .map(({ type, phase }) => [type.slice(24), ...(typeof phase === 'string' ? [phase] : [])].join(' '))
     return { ...result, told, events }
   }
   const turn = (history: readonly HistoryMessage[]) => kit.clock.until(begun(history))

@@ -88,7 +88,7 @@ test('[WL-068] a session that its developer bound is joined, whatever the payloa
 
 test('[WL-068, WL-069] a resolver reads what the caller of the outer run brought along, and nothing of that reaches the turn; an empty id fails the call', async () => {
   const { desk, boss, store, seen } = nested({
-    sessionScope: { shared: ({ user }) => ({ sessionId: String(user ?? ''), history: [{ role: 'user', content: 'before' }] }) },
+    sessionScope: { shared: ({ user }) => ({ sessionId: user as string, history: [{ role: 'user', content: 'before' }] }) },
   })
   await using kit = await aLadderOf(models([{ text: 'a' }]), desk, boss)
   const events: LadderEvent[] = []
