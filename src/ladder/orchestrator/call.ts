@@ -10,8 +10,8 @@ import { placeOf, type RunEnd, type RunInput, type RunState, statusOf } from '..
 import { fitted, type Schema } from '../schema.ts'
 import { noUsage } from '../usage.rules.ts'
 import type { TurnResult } from './options.ts'
-import { hasEnded } from './session-task.effects.ts'
 import { type Callee, type SessionBinding, type SessionScope, sessionFields } from './scope.ts'
+import { hasEnded } from './session-task.effects.ts'
 
 type CallRun = RunState & { end?: RunEnd }
 type Definition = { name: string; inputSchema: z.ZodObject; sessionScope: SessionScope }

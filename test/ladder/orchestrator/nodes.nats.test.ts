@@ -15,7 +15,7 @@ const aNode = async (prefix: string, world: World) => {
   const desk = orchestrator({
     name: 'desk',
     iterate: true,
-    state: {} as State,
+    state: {},
     intents: {
       work: async ({ input, iteration, state }: { input: unknown; iteration: number; state: State }) => {
         world.ran.push(`${String(input)} ${iteration}`)
