@@ -33,7 +33,7 @@ export type { Commands, OrchestratorDefinition, Summarize, SummarizePolicy } fro
 export type { CompactOptions, ResumeOptions, TurnOptions, TurnResult } from './orchestrator/options.ts'
 export { type Orchestrator, orchestrator } from './orchestrator/orchestrator.ts'
 export type { OrchestratorReport, TurnRecord } from './orchestrator/report.rules.ts'
-export type { SessionBinding, SessionScope, SessionToolOptions } from './orchestrator/tool.ts'
+export type { SessionBinding, SessionScope, SessionToolOptions } from './orchestrator/scope.ts'
 export type { Capability, PlannerDefinition, StepOutcome, StepVerdict } from './planner/definition.ts'
 export type { Plan, PlanStep } from './planner/plan.rules.ts'
 export { type Planner, type PlannerOptions, planner } from './planner/planner.ts'

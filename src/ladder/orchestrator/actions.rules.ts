@@ -42,7 +42,7 @@ export const sessionActions = (name: string, now: () => number, ended: (sessionI
   const tellOfTurn = (type: string, more: (run: SessionRun, event: EventObject) => object = () => ({})) =>
     enqueueActions(({ context, event, enqueue }) => {
       const run = context as SessionRun
-      if (run.turn?.request.wants === 'turn') enqueue.emit(word(type, run, more(run, event)) as never)
+      if (run.turn?.request.wants === 'turn') enqueue.emit(word(type, run, more(run, event)))
     })
   const answer = (status: Answer['status']) => assign(({ context }: Scope) => answered(context, status, now()))
   const failing = (what: (run: SessionRun, event: EventObject) => LadderErrorBody | undefined) =>

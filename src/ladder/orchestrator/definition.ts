@@ -50,8 +50,10 @@ export type OrchestratorDefinition<
   keepSnapshots?: number | 'all'
   /** Default: that of the whole process, or the store that the runtime has already. */
   checkpointStore?: CheckpointStore
-  /** Hears of turns in flight, which survive without one. */
+  /** Taken and never called: turns in flight stand in their journals. */
   snapshotStore?: SnapshotStore
+  /** Taken and without effect: a session is one actor, so its turns run one by one on whichever node. */
+  sessionLock?: boolean
   /** Asked before each turn, what it finds stands in the context of code; told of each clean turn. Default: none. */
   memory?: MemoryStore | MemoryOptions
   /** Whether a session ends with this turn. Default: it goes on. */

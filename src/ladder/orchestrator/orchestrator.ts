@@ -24,10 +24,11 @@ import type { CompactOptions, ResumeOptions, TurnOptions, TurnResult } from './o
 import { refusedAnswer } from './report.rules.ts'
 import { checkedCall, compactRequestOf, requestOf } from './request.ts'
 import { Results } from './results.ts'
+import type { SessionToolOptions } from './scope.ts'
 import { type SessionRequest, turnRunId } from './session.context.ts'
 import { sessionActors } from './session.effects.ts'
 import { signatureOf } from './signature.rules.ts'
-import { orchestratorTool, type SessionToolOptions } from './tool.ts'
+import { orchestratorTool } from './tool.ts'
 
 type Payload<Command> = Command extends (payload: infer Given, ...rest: never[]) => unknown ? Given : never
 type Asking = Omit<TurnOptions<never>, 'sessionId' | 'history' | 'state' | 'force' | 'requestId'>
@@ -147,7 +148,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     const runtime = this.#binding.runtime
     const { request } = (await sessionOf(runtime, this.name, sessionId))?.turn ?? {}
     if (!request) return false
-    await runtime.actor(this.name, sessionId).send({ type: 'cancel', request: request.id, reason } as never)
+    await runtime.actor(this.name, sessionId).send({ type: 'cancel', request: request.id, reason })
     return true
   }
 
@@ -200,7 +201,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** One turn as a tool, of a new session or of one that is bound here. @throws LadderError ORCHESTRATOR_CONFIG; RuntimeError bad_request */
   asTool(options: SessionToolOptions): Tool {
-    return orchestratorTool(this as unknown as Orchestrator, options)
+    return orchestratorTool(this, options)
   }
 
   /** @param inside where it stands in the run that it is a tool of */

@@ -27,7 +27,7 @@ const remembering = (more: object = {}, store = aMemory()) => {
           ? Promise.reject(new Error('no'))
           : code.input === 'hang'
             ? new Promise<never>(() => undefined)
-            : { said: `about ${String(code.input)}` }
+            : { said: `about ${code.input as string}` }
       ),
     },
     route: (code) => (look('route')(code), 'work' as const),
