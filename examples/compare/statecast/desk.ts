@@ -15,7 +15,7 @@ const specialist = (name: string) => ({
 const desk = supervisor({
   name: 'desk',
   input: z.string(),
-  state: {} as Record<string, string>,
+  state: {},
   router: router({ model: 'fake/router', intents: ['billing', 'stock', 'law'] }),
   intents: {
     billing: specialist('billing'),

@@ -80,7 +80,7 @@ export const checkedHelper = (definition: AnySupervisor, what: 'classifier' | 'a
   const { agent, run, ...more } = given as CheckedHelper
   if ((agent === undefined) === (run === undefined)) throw bad(agent ? 'has agent and run' : 'has neither agent nor run')
   if (agent ? !(agent instanceof Executable) : typeof run !== 'function') throw bad('is nothing that can be done')
-  return given as CheckedHelper & typeof more
+  return given
 }
 
 const readers: readonly string[] = ['agents', 'router', 'ack'] satisfies HistoryReader[]
