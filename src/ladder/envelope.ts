@@ -32,7 +32,7 @@ export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'm
 export type Report = {
   /** Of this shape; only the root says it. */
   schemaVersion?: 1
-  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback' | 'batch' | 'item' | 'planner' | 'orchestrator'
+  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'team' | 'callback' | 'batch' | 'item' | 'planner' | 'orchestrator'
   name: string
   version?: string
   runId: string
@@ -53,6 +53,8 @@ export type Report = {
   failovers?: readonly { model: string; reason: string }[]
   /** Of a call of a tool: what a person has decided about it. */
   decision?: { decision: 'approve' | 'deny' | 'edit'; by?: string; note?: string }
+  /** Its answer was kept from before: no model was asked. */
+  cached?: true
   /** Of a supervisor: what ended it, and what was decided and done in each iteration. */
   terminatedBy?: string
   iterations?: readonly object[]
@@ -61,6 +63,8 @@ export type Report = {
   /** Of a planner: the steps that it follows, and how often they were planned anew. */
   plan?: Plan
   replans?: number
+  /** What became of its acknowledgement, if it has one. */
+  ack?: { status: 'completed' | 'failed'; error?: LadderErrorBody }
   usage: LadderUsage
   children: Report[]
 }

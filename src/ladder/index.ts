@@ -1,6 +1,12 @@
-export { type Agent, agent } from './agent/agent.ts'
+export type { TripUsage } from './agent/agent.context.ts'
+export { type Agent, agent, judge } from './agent/agent.ts'
+export { type AnswerCache, type AnswerStore, type KeptAnswer, memoryAnswers } from './agent/answers.ts'
 export type { ApprovalPolicy, JudgedCall } from './agent/approval-policy.ts'
+export type { Budget } from './agent/budget.rules.ts'
 export type { AgentDefinition } from './agent/definition.ts'
+export type { Checked, Guardrail, Guardrails } from './agent/guardrails.ts'
+export { type AroundRun, type AroundTool, type AroundTrip, type Middleware, middleware } from './agent/middleware.ts'
+export { type SubAgentBudget, type SubAgentDefinition, subAgent } from './agent/sub-agent.ts'
 export type { Decision, PendingCall } from './approval.ts'
 export type { Heard } from './audience.ts'
 export { type Batch, batch } from './batch/batch.ts'
@@ -34,7 +40,7 @@ export { type Planner, type PlannerOptions, planner } from './planner/planner.ts
 export type { Cadence } from './schedule/cadence.ts'
 export type { FiringInput, ScheduleDefinition } from './schedule/definition.ts'
 export { type PastFiring, type Schedule, schedule } from './schedule/schedule.ts'
-export type { OutputOf, Schema } from './schema.ts'
+export { lenient, type OutputOf, type Schema } from './schema.ts'
 export type { DoorOptions } from './serving/door.ts'
 export { type Handler, type ServeOptions, serve } from './serving/serve.ts'
 export { type LadderDefaults, setLadderDefaults } from './stores/defaults.ts'
@@ -46,10 +52,21 @@ export { sqliteSnapshots } from './stores/sqlite-snapshots.ts'
 export { sqliteStore } from './stores/sqlite-store.ts'
 export type { CheckpointRow, CheckpointStore, RunSnapshot, SessionRecord, SnapshotStore } from './stores/store.ts'
 export type { Streamed } from './streamed.ts'
-export { type Choice, END, type Intent, type SupervisorContext, type SupervisorDefinition } from './supervisor/definition.ts'
-export { type RouterDefinition, router } from './supervisor/router.ts'
+export {
+  type Ack,
+  type Choice,
+  type Classified,
+  type Classifier,
+  END,
+  type Intent,
+  type SupervisorContext,
+  type SupervisorDefinition,
+} from './supervisor/definition.ts'
+export { fanOut } from './supervisor/fan-out.ts'
+export { classifier, type RouterDefinition, router } from './supervisor/router.ts'
 export type { Decision as RoutingDecision, IterationRecord, TerminatedBy, Verdict } from './supervisor/supervisor.context.ts'
 export { type Supervisor, supervisor } from './supervisor/supervisor.ts'
+export { type TeamDefinition, team } from './supervisor/team.ts'
 export type { Price } from './usage.rules.ts'
 export type {
   Onward,

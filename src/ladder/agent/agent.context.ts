@@ -4,6 +4,7 @@ import type { LadderUsage, Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { toldBefore } from '../history.rules.ts'
 import {
+  type Artifacts,
   began,
   type Decided,
   type DecisionEvent,
@@ -15,6 +16,7 @@ import {
   waitingSince,
 } from '../run.rules.ts'
 import { noUsage, type Prices, spentBy, together } from '../usage.rules.ts'
+import { type Around, stepSince } from './around.context.ts'
 import { errorOf } from './failures.rules.ts'
 
 /** A call of a tool; times are ms since the epoch. */
@@ -33,6 +35,8 @@ type CallRecord = {
 type InnerRun = { id: string; runId: string; report?: Report; isOver?: true }
 
 export type AgentRun = RunState & {
+  /** What the caller wants its answer to be, in the place of what the agent says: as JSON Schema, where its library says it. */
+  asked?: { schema: unknown; isLenient?: true }
   /** What the model is told, and told to be besides its instructions. */
   told?: Told
   /** Messages in the conversation; there is none before it is asked for the first time. */
@@ -51,12 +55,14 @@ export type AgentRun = RunState & {
   attempts: AskOutput['attempts']
   text?: string
   stopped?: { reason: string | null } | undefined
+  around?: Around
+  artifacts?: Artifacts
 }
 
 /** What the code of its author makes of an input, and what its calls cost by then: a price that changes later does not change what was spent. */
 export type Told = { text: string; intro?: string; prices?: Prices }
 
-export const begun = (input: RunInput, tripsMax: number, at: number): AgentRun => ({
+export const begun = (input: RunInput, tripsMax: number, at: number, around?: Around): AgentRun => ({
   ...began(input, at),
   trips: 0,
   tripsMax,
@@ -64,6 +70,7 @@ export const begun = (input: RunInput, tripsMax: number, at: number): AgentRun =
   calls: [],
   usage: noUsage,
   attempts: [],
+  ...(around && { around }),
 })
 
 /** The conversation is called as its run. */
@@ -95,13 +102,19 @@ export const answered = (run: AgentRun, answer: AskOutput): Partial<AgentRun> =>
   next: undefined,
   waiting: [],
   error: answer.error === null ? undefined : errorOf(answer.error, answer),
+  ...(run.around && { around: { ...run.around, spending: noUsage } }),
 })
 
 /** What its agent says while it works. */
 export const reported = (run: AgentRun, said: AskReport, at: number): Partial<AgentRun> => {
-  const { report, conversation } = said
   // Of a run inside of it.
-  if (conversation !== run.runId) return { waiting: waitingSince(run, said) }
+  if (said.conversation !== run.runId) return { waiting: waitingSince(run, said) }
+  const around = stepSince(run, said)
+  return { ...(around && { around }), ...callsSince(run, said, at) }
+}
+
+const callsSince = (run: AgentRun, said: AskReport, at: number): Partial<AgentRun> => {
+  const { report } = said
   switch (report.type) {
     case 'model.ended':
       return { trips: run.trips + 1 }
@@ -112,6 +125,7 @@ export const reported = (run: AgentRun, said: AskReport, at: number): Partial<Ag
       const status = report.status === 'completed' || report.status === 'cancelled' ? report.status : 'failed'
       const error = status === 'failed' ? toolError(report) : undefined
       return {
+        ...(report.artifacts && { artifacts: { ...run.artifacts, ...report.artifacts } }),
         calls: run.calls.map((call) => (call.callId === report.callId ? { ...ended(call), status, endedAt: at, ...(error && { error }) } : call)),
       }
     }
@@ -153,7 +167,8 @@ export const isAtWork = (run: InnerRun | undefined): run is InnerRun => run !== 
 export const runsInside = ({ calls }: AgentRun): boolean => calls.some(({ run }) => isAtWork(run))
 
 /** @param id of the actor that has ended */
-export const ranInside = (run: AgentRun, id: string, { report }: RunEnd): Partial<AgentRun> => ({
+export const ranInside = (run: AgentRun, id: string, { report, artifacts }: RunEnd): Partial<AgentRun> => ({
+  ...(artifacts && { artifacts: { ...run.artifacts, ...artifacts } }),
   calls: run.calls.map((call) => (call.run?.id === id ? { ...call, run: { ...call.run, report } } : call)),
   usage: together(run.usage, report.usage),
 })
@@ -167,4 +182,15 @@ const toolError = ({ name, status, output }: Extract<AskReport['report'], { type
     message: message ?? `the tool '${name}' came to nothing: ${status}`,
     context: { tool: name, ...(code !== undefined && { code }) },
   }
+}
+
+/** What one answer of the model has used. */
+export type TripUsage = { runId: string; rootRunId: string; trip: number; model: string; usage: LadderUsage }
+
+/** @param run after it was counted */
+export const tripUsage = (run: AgentRun, { report }: AskReport): TripUsage | undefined => {
+  if (report.type !== 'model.ended' || !report.spent) return undefined
+  const { model, usage, costUsd = null } = report.spent
+  const spent = spentBy({ usage, shares: { [model]: usage }, costUsd }, run.told?.prices)
+  return { runId: run.runId, rootRunId: rootOf(run), trip: run.trips, model, usage: spent }
 }

@@ -65,4 +65,4 @@ const unpacked = (value: string): Kept => {
 }
 
 /** A copy: what a database or a decoder gives need not begin where floats may. */
-export const floatsIn = (bytes: Uint8Array): Float32Array => new Float32Array(Uint8Array.from(bytes).buffer)
+export const floatsIn = (bytes: Uint8Array): Float32Array => new Float32Array(new Uint8Array(bytes).buffer)

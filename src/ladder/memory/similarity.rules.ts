@@ -20,7 +20,7 @@ const cosine = (one: Float32Array, other: Float32Array): number => {
 export const nearest = (all: Iterable<Kept>, vector: Float32Array, { k, filter = {} }: { k: number; filter?: VectorMetadata }): VectorMatch[] => {
   const matches: VectorMatch[] = []
   for (const { id, text, metadata, vector: other } of all)
-    if (other.length === vector.length && fits(metadata, filter))
-      matches.push({ id, text, metadata: { ...metadata }, similarity: cosine(vector, other) })
-  return matches.toSorted((one, other) => other.similarity - one.similarity || (one.id < other.id ? -1 : 1)).slice(0, k)
+    if (other.length === vector.length && fits(metadata, filter)) matches.push({ id, text, metadata, similarity: cosine(vector, other) })
+  const best = matches.toSorted((one, other) => other.similarity - one.similarity || (one.id < other.id ? -1 : 1)).slice(0, k)
+  return best.map((match) => ({ ...match, metadata: { ...match.metadata } }))
 }

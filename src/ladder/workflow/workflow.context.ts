@@ -3,7 +3,7 @@ import { constantWith } from '../../index.ts'
 import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { type RunInput as AnyRunInput, began, type RunEnd } from '../run.rules.ts'
-import { answered, type WorkAsks, type WorkState } from '../work/work.context.ts'
+import { answered, type Called, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
 
 export type StepRecord = {
   /** `cancelled`: an executable was at work in it when the run was. */
@@ -35,11 +35,13 @@ export type RunContext = WorkState & {
 }
 
 /** How the code of a step came out, as it stands in the journal. */
-export type StepEnd =
+export type StepEnd = (
   | { ended: 'completed'; output: unknown; state: unknown; onward?: { goto: string } | { end: true } }
   | WorkAsks
   | { ended: 'skipped'; onward?: { goto: string } | { end: true } }
   | { ended: 'failed'; error: LadderErrorBody; again?: { pauseMs: number }; onward?: { goto: string } | { end: true } }
+) &
+  Called
 
 export const begun = (input: RunInput, at: number): RunContext => ({
   ...began(input, at),
@@ -74,8 +76,9 @@ export const settled = (context: RunContext, step: string, end: StepEnd, at: num
         : { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...common }
   // They are many, and never change again.
   const steps = constantWith(context.steps, { [step]: record })
-  if (isChild && end.ended === 'completed') return { steps, going, branches: { ...context.branches, [step]: end.state } }
-  return { steps, going, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
+  const { nested = context.nested } = keptCalls(context, step, end.called)
+  if (isChild && end.ended === 'completed') return { steps, going, nested, branches: { ...context.branches, [step]: end.state } }
+  return { steps, going, nested, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
 }
 
 /** The run inside of a step has ended because all are cancelled; so has the step that it is a child of. */
