@@ -1,7 +1,7 @@
 /**
  * The same three programs in four frameworks, run calmly and killed: `node examples/compare/run.ts` writes what became of them into the page beside it.
  *
- *     node examples/compare/run.ts --only statecast --only mastra    some of them, printed only
+ * With `--only` and the name of a framework, which may stand several times, some of them run, and nothing is written.
  *
  * The others are installed into a scratch folder, with the versions that `bench/peers/package.json` pins.
  */
