@@ -8,6 +8,7 @@ export const questions: Record<string, string> = {
   takeover: 'How long is a turn without a node, when its node is killed?',
   'durable-turn': 'What does a durable turn cost beside the bare appends that it needs?',
   'root-event': 'What does a root add to an event of plain XState, without I/O?',
+  'ladder-steps': 'What does a step of a workflow cost, and a supervisor that asks ten at once, beside other agent runtimes?',
   deltas: 'How many deltas per second reach somebody who listens in the same process?',
   'first-delta': 'How much later does the first word come, with a real provider package in between?',
   gateway: 'How long is it from a message on the WebSocket of a gateway to the first word there?',

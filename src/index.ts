@@ -6,7 +6,9 @@ import { openTransport as open, type TransportOptions } from './transport/index.
 
 export type { Replayed, TraceEntry } from './actors/index.ts'
 export {
+  type ActorDirectory,
   chart,
+  directoryOf,
   type EffectInfo,
   effect,
   fromTask,
@@ -42,7 +44,9 @@ export type {
   ActorSnapshot,
   AgentDefinition,
   ChildSnapshot,
+  CommandBy,
   Extension,
+  ExtensionCommand,
   ExtensionParts,
   Metrics,
   Receive,
@@ -55,9 +59,9 @@ export type {
   SessionView,
   WaitOptions,
 } from './runtime/index.ts'
-export { agent, defineApp, now, random, uuid } from './runtime/index.ts'
+export { agent, command, defineApp, now, random, uuid } from './runtime/index.ts'
 export { createRuntime, type Health, type Machines, type Runtime, type RuntimeOptions } from './runtime.ts'
-export { builtInTools, type ToolDefinition, tool } from './tools/index.ts'
+export { builtInTools, hashOf, type ToolDefinition, tool } from './tools/index.ts'
 
 /** Opens a transport by its address, on the clock of this machine unless another environment is given. @see src/transport/open.ts */
 export const openTransport = (url: string, { environment = systemEnvironment(), ...options }: Partial<TransportOptions> = {}): Promise<Transport> =>

@@ -15,6 +15,7 @@ import { nearest } from '../tools/index.ts'
 import { beginsHint, healthFor, noSession, permitted, readInput } from './access.ts'
 import { allApprovals, approvalsOf, listActors, lookAt } from './actors.ts'
 import { listAgents } from './agents.ts'
+import { broughtCommand, broughtCommands } from './brought-commands.ts'
 import { injectMessage } from './chat-inject.ts'
 import { readOutput } from './chat-output.ts'
 import { sendMessage } from './chat-send.ts'
@@ -213,7 +214,11 @@ const receiptOf = ({ seq, at, duplicate }: { seq: number; at: number; duplicate:
  * @throws RuntimeError not_found for a command that does not exist, bad_request or too_large naming the field, and whatever the command throws
  */
 export const execute = async (parts: RuntimeParts, name: string, input: unknown, access?: Access): Promise<unknown> => {
-  if (!isCommand(name)) throw unknownCommand(name)
+  if (!isCommand(name)) {
+    const brought = broughtCommand(parts, name)
+    if (!brought) throw unknownCommand([...Object.keys(commands), ...Object.keys(broughtCommands(parts))], name)
+    return await brought(input, access)
+  }
   const handler = handlers[name] as (parts: RuntimeParts, input: unknown, access?: Access) => unknown
   // What it may do is asked first: who may not is not told what else is wrong.
   if (access) requireScope(access.scopes, scopeOf(name), name)
@@ -221,8 +226,7 @@ export const execute = async (parts: RuntimeParts, name: string, input: unknown,
   return await handler(parts, access ? await permitted(parts, name, read, access) : read, access)
 }
 
-const unknownCommand = (name: string): RuntimeError => {
-  const names = Object.keys(commands)
+const unknownCommand = (names: readonly string[], name: string): RuntimeError => {
   const near = nearest(name, names)
   return new RuntimeError('not_found', `there is no command '${name.slice(0, 80)}'`, {
     hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `there are: ${names.join(', ')}`,

@@ -25,18 +25,20 @@ export type LadderUsage = {
   cost?: LadderCost
 }
 
-export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations'
+export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations' | 'awaiting-approval' | 'awaiting-input'
 
 /** One node of the tree of what ran; times are ms since the epoch, those of the commits. */
 export type Report = {
   /** Of this shape; only the root says it. */
   schemaVersion?: 1
-  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback'
+  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback' | 'batch' | 'item' | 'planner' | 'orchestrator'
   name: string
   version?: string
   runId: string
   parentRunId?: string
   rootRunId: string
+  /** What it belongs to, where it is of a turn of a session. */
+  sessionId?: string
   status: ReportStatus
   error?: LadderErrorBody
   startedAt: number
@@ -50,14 +52,21 @@ export type Report = {
   failovers?: readonly { model: string; reason: string }[]
   /** Its answer was kept from before: no model was asked. */
   cached?: true
+  /** Of a call of a tool: what a person has decided about it. */
+  decision?: { decision: 'approve' | 'deny' | 'edit'; by?: string; note?: string }
   /** Of a supervisor: what ended it, and what was decided and done in each iteration. */
   terminatedBy?: string
   iterations?: readonly object[]
+  /** What went wrong beside the run, and did not keep it from its end. */
+  warnings?: readonly string[]
   usage: LadderUsage
   children: Report[]
 }
 
-/** @property data there when all went well @property error there when it did not: nothing that happens at run time is thrown */
+/**
+ * @property data there when all went well, and of a batch always, as far as its items came to something
+ * @property error there when it did not: nothing that happens at run time is thrown
+ */
 export type Result<Data> = { data?: Data; error?: LadderError; usage: LadderUsage; report: Report }
 
 /** `type` is `workflow.step.completed` and the like. */

@@ -1,39 +1,27 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import type { AnyStateMachine } from 'xstate'
-import { z } from 'zod'
-import { type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, tool, uuid } from '../index.ts'
+import { type Agent, isRuntimeError, type Tool, uuid, type WaitOptions } from '../index.ts'
+import { type Decision, decide, type PendingCall } from './approval.ts'
+import { checkHeard, type Heard } from './audience.ts'
+import { lend, lentTo } from './contexts.ts'
+import { type ToolOptions, toolOf } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
-import { checkHeard, type Heard } from './heard.ts'
+import { heardIn, type RunFeed } from './heard.ts'
+import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
 import { type Handlers, Listeners, silent, Tellers, type Warn } from './listeners.ts'
 import { type Observe, observed, observersFor } from './observers.ts'
+import type { Bound, ExecuteOptions } from './options.ts'
 import type { RunInput, RunState } from './run.rules.ts'
+import { type Begin, followRun, isSettled, unlessEnded } from './running.ts'
+import { fitted, type Schema } from './schema.ts'
 import { Streamed } from './streamed.ts'
 
-export type ExecuteOptions = {
-  /** Names the run: executing it again attaches to it, and never begins it twice. Default: a new one. */
-  runId?: string
-  /** For the code of its author; never stored, so a run that goes on elsewhere does without it. */
-  context?: Readonly<Record<string, unknown>>
-  /** Cancels the run when it aborts. */
-  signal?: AbortSignal
-  /** Hears events of this run, by their type or `*`. */
-  on?: Handlers
-}
-
-/** A call of a tool that waits for a person. */
-export type PendingCall = Extract<AskReport['report'], { type: 'tool.waiting' }>['approval']
-/** `remember`: from now on that tool needs no further yes in this run of the agent. */
-export type Decision = { callId: string; decision: 'approve' | 'deny'; note?: string; by?: string; remember?: true }
-
-/** `input` is what the model is told of it, an object; default: what the executable takes, or a text. */
-export type ToolOptions = { name?: string; description?: string; input?: z.ZodObject; approval?: boolean | ((input: unknown) => boolean) }
-
-type Begin = { type: 'execute' } | { type: 'resume' }
-type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & { input: unknown; leave: AbortSignal; hear: (told: LadderEvent) => void }
-
+type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
+export type InputOf<One extends AnyExecutable> = Parameters<One['execute']>[0]
+export type DataOf<One extends AnyExecutable> = Exclude<Awaited<ReturnType<One['execute']>>['data'], undefined>
 
 /** What runs on a runtime that has it: `createRuntime({ extensions: [ladder({ executables: [fulfil] })] })`. */
 export abstract class Executable<Input = unknown, Data = unknown> {
@@ -47,22 +35,21 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   abstract readonly agents: readonly Agent[]
   /** Executables that may run inside of its runs. */
   readonly inside: readonly AnyExecutable[] = []
-  readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
   readonly #listeners: Listeners
   readonly #observe: Observe | undefined
-  #runtime: Runtime | undefined
+  #boundTo: Bound | undefined
   #warn: Warn = silent
 
   constructor({ on, observe }: Heard = {}) {
-    checkHeard({ on, observe })
+    checkHeard(on, observe)
     this.#listeners = new Listeners(on)
     this.#observe = observe
   }
 
-  /** Called when a runtime starts with it, and with nothing when that one ends. @param warn says in its log that a listener failed */
-  bind(runtime: Runtime | undefined, warn: Warn = silent): void {
-    this.#runtime = runtime
-    for (const one of this.#all()) one.#warn = warn
+  /** Called when a runtime starts with it, and with nothing when that one ends. */
+  bind(bound: Bound | undefined): void {
+    this.#boundTo = bound
+    for (const one of this.#all()) one.#warn = bound?.warn ?? silent
   }
 
   /**
@@ -91,34 +78,56 @@ export abstract class Executable<Input = unknown, Data = unknown> {
    * Goes on with a run that failed or was cancelled, where it stopped; one that is under way is waited for, one that has completed answers again.
    * @throws LadderError on drift; RuntimeError not_found
    */
-  resume(runId: string, options: Omit<ExecuteOptions, 'runId'> = {}): Promise<Result<Data>> {
+  resume(runId: string, options: Omit<ExecuteOptions, 'runId' | 'history'> = {}): Promise<Result<Data>> {
     return this.#run(runId, { type: 'resume' }, options).result
+  }
+
+  /** What the actor of a run is created with, for whoever begins it there, by `execute`. @throws LadderError SCHEMA_VALIDATION_FAILED */
+  async runInput(runId: string, input: Input): Promise<RunInput> {
+    return { ...this.begin(), runId, input: await this.fit(input) }
   }
 
   /**
    * As a tool. An agent of the ladder runs it inside of its own run; any other agent as a run of its own, to which a call attaches that a crash has cut off.
    * @throws RuntimeError bad_request: its description is missing, say
    */
-  asTool({ name = this.name, description = this.description ?? '', input, approval = false }: ToolOptions = {}): Tool {
-    const schema = input ?? (this.takes instanceof z.ZodObject ? this.takes : undefined)
-    const made = tool({
-      name,
-      description,
-      input: schema ?? Text,
-      delegated: true,
-      onCrash: 'idempotent',
-      timeoutMs: longestMs,
-      approval,
-      execute: async (given, { callId, attempt, signal }) => {
-        const value = (schema ? given : (given as z.output<typeof Text>).text) as Input
-        const begun = attempt > 1 ? await this.resume(callId, { signal }).catch(unlessUnknown) : undefined
-        const { data, error } = begun ?? (await this.execute(value, { runId: callId, signal }))
-        if (error) throw error
-        return data ?? null
-      },
-    })
-    delegates.set(made, { executable: this, isText: schema === undefined })
-    return made
+  asTool(options: ToolOptions = {}): Tool {
+    return toolOf(this, this.takes, options)
+  }
+
+  /**
+   * Begins a run and does not wait for it; one that has been begun under that name stays as it is.
+   * @returns its name @throws LadderError SCHEMA_VALIDATION_FAILED, and on drift, before anything runs
+   */
+  async start(input: Input, { runId = uuid() }: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
+    const actor = this.actor(runId, await this.runInput(runId, input))
+    await this.#known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
+    return runId
+  }
+
+  /** Goes on with a run as {@link resume} does, and does not wait for it. @throws LadderError on drift; RuntimeError not_found */
+  async goOn(runId: string): Promise<void> {
+    const actor = this.actor(runId)
+    const { status } = await this.#known(runId, actor.snapshot())
+    if (status === 'active') await actor.send({ type: 'resume' }).catch(unlessEnded)
+  }
+
+  /** What became of a run; undefined while it is under way. @throws LadderError on drift; RuntimeError not_found */
+  async look(runId: string): Promise<Result<Data> | undefined> {
+    const snapshot = await this.#known(runId, this.actor(runId).snapshot())
+    return isSettled(snapshot) ? this.#resultOf(snapshot.context as RunState) : undefined
+  }
+
+  /** The same, waited for. @throws LadderError on drift; RuntimeError timeout, not_found; the reason of the signal */
+  async outcome(runId: string, options: WaitOptions = {}): Promise<Result<Data>> {
+    const snapshot = await this.#known(runId, this.actor(runId).waitForTag('settled', options))
+    return this.#resultOf(snapshot.context as RunState)
+  }
+
+  /** What a run says from now on, or since the event of that place. A reader who is too slow is told so by an error `overloaded`. */
+  hear(runId: string, after?: string): RunFeed {
+    const { events, end, stop } = this.bound.runtime.events({ kind: this.name, id: runId }, after)
+    return { events: heardIn(events, runId), end, stop }
   }
 
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
@@ -128,24 +137,27 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** Calls of tools that wait for a person, of all agents in the run. @throws RuntimeError not_found */
   async pending(runId: string): Promise<readonly PendingCall[]> {
-    return (await this.#waiting(runId)).map(({ approval }) => approval)
+    const snapshot = await this.actor(runId).snapshot()
+    // Of a run that has ended nobody waits any more.
+    return isSettled(snapshot) ? [] : (snapshot.context as RunState).waiting.map(({ approval }) => approval)
   }
 
-  /** What a person has decided about one of them. @throws LadderError APPROVAL_UNKNOWN when it waits for nobody; RuntimeError not_found */
-  async decide(runId: string, { callId, decision, note, by, remember }: Decision): Promise<void> {
-    const found = (await this.#waiting(runId)).find(({ approval }) => approval.callId === callId)
-    if (!found)
-      throw new LadderError('APPROVAL_UNKNOWN', `no call '${callId.slice(0, 80)}' of the run ${runId} waits for anybody`, {
-        context: { runId, callId },
-        hint: 'it was decided before, or its run has ended: pending() lists those that wait',
-      })
-    const { inputHash, attempt } = found.approval
-    const said = { ...(note !== undefined && { note }), ...(by !== undefined && { by }), ...(remember && { remember: 'session' as const }) }
-    await this.actor(runId).send({ type: 'approve', ask: found.ask, callId, decision, inputHash, attempt, ...said })
+  /**
+   * What a person has decided about one of them; the first decision counts.
+   * @throws LadderError APPROVAL_UNKNOWN when it waits for nobody, with `decided` in its context where it was decided before; SCHEMA_VALIDATION_FAILED for
+   * what is no decision, and for an input that does not fit the tool; RuntimeError not_found
+   */
+  async decide(runId: string, decision: Decision): Promise<void> {
+    await decide(runId, decision, { agents: this.agents, actor: this.actor(runId) })
+  }
+
+  /** What was said before, cut for those who read it in a run. @throws LadderError where code of its author fails at that */
+  slicesOf(history: readonly HistoryMessage[]): RunHistory {
+    return { agents: history }
   }
 
   /** What its input has to be, where it says so. */
-  protected abstract readonly takes: unknown
+  protected abstract readonly takes: Schema | undefined
 
   /** Says in the log of the runtime that code of somebody else failed. */
   protected warn(facts: Record<string, unknown>, message: string): void {
@@ -159,49 +171,72 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   protected contextOf(runId: string): Readonly<Record<string, unknown>> {
-    return this.#contexts.get(runId) ?? nothing
+    return lentTo(this, runId)
   }
 
-  /** How an input is taken. */
-  protected abstract parsed(input: Input | undefined): { value?: unknown; error?: LadderError } | Promise<{ value?: unknown; error?: LadderError }>
   /** What a run begins with, beside its input. */
   protected abstract begin(): object
   protected abstract reportOf(run: RunState): Report
+  /** What it gives back, also beside an error where there is something. */
+  protected dataOf(run: RunState): unknown {
+    return run.error ? undefined : run.data
+  }
   protected abstract drifted(runId: string, cause: Error): LadderError
   /** Nothing of a run that is refused is stored: it never began. */
   protected abstract refused(runId: string, error: LadderError): Report
 
   protected actor(runId: string, input?: unknown) {
-    return this.#bound().actor(this.name, runId, input)
+    return this.bound.runtime.actor(this.name, runId, input)
   }
 
-  /** Of a run that has ended nobody waits any more. */
-  async #waiting(runId: string): Promise<RunState['waiting']> {
-    const snapshot = await this.actor(runId).snapshot()
-    return snapshot.status !== 'active' || snapshot.hasTag('settled') ? [] : (snapshot.context as RunState).waiting
+  /** An input as a run inside of another one takes it. @throws LadderError SCHEMA_VALIDATION_FAILED */
+  async fit(input: unknown): Promise<unknown> {
+    return this.takes ? fitted(this.takes, input, `the input of '${this.name}'`) : input
   }
 
   #run(runId: string, begin: Begin, options: Omit<ExecuteOptions, 'runId'>, input?: Input): Streamed<Result<Data>> {
     const leave = new AbortController()
     const streamed = new Streamed<Result<Data>>(options.on)
     const work = async (): Promise<Result<Data>> => {
-      const given = begin.type === 'execute' ? await this.parsed(input) : { value: undefined }
+      const given: Given = begin.type === 'execute' ? await this.#given(input, options.history) : {}
       if (given.error) return resultOf(this.refused(runId, given.error), given.error)
-      return await this.#settle(runId, begin, { ...options, input: given.value, leave: leave.signal, hear: this.#hearing(runId, streamed) })
+      const run = { ...this.begin(), runId, input: given.value, ...(given.history && { history: given.history }) }
+      const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
+      const takeBack = options.context && lend(this, runId, options.context)
+      const following = { begin, signal: options.signal, leave: leave.signal, hear: this.#hearing(runId, streamed) }
+      return await this.#known(runId, followRun(actor, runId, following).finally(takeBack)).then((state) => this.#resultOf(state))
     }
     streamed.follow(work().finally(() => leave.abort()))
     return streamed
   }
 
+  async #given(input: Input | undefined, said: readonly HistoryMessage[] | undefined): Promise<Given> {
+    try {
+      const value = await this.fit(input)
+      return said === undefined ? { value } : { value, history: this.slicesOf(checkedHistory(said, `history of '${this.name}'`)) }
+    } catch (error) {
+      if (error instanceof LadderError) return { error }
+      throw error
+    }
+  }
+
   /** Whoever tells an event is heard by its own listeners first, then by those of the run that was executed, last by those of the call. */
   #hearing(runId: string, streamed: Streamed<unknown>): (told: LadderEvent) => void {
+    const within = this.hearingWithin()
+    return (told) => {
+      if (told.runId !== runId) within(told)
+      this.#listeners.tell(told, this.#warn)
+      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#warn))
+    }
+  }
+
+  /** What tells an event to the listeners of the executable that it is of, of those that may run inside of this one. */
+  hearingWithin(): (told: LadderEvent) => void {
     const within = new Map([...this.#all()].map((one) => [`${one.type} ${one.name}`, one]))
     const tellers = new Tellers()
     return (told) => {
-      const teller = told.runId === runId ? undefined : within.get(tellers.of(told) ?? '')
+      const teller = within.get(tellers.of(told) ?? '')
       if (teller && teller !== this) teller.#listeners.tell(told, this.#warn)
-      this.#listeners.tell(told, this.#warn)
-      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#warn))
     }
   }
 
@@ -214,75 +249,31 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return seen
   }
 
-  async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input }: Settling): Promise<Result<Data>> {
-    const run: RunInput = { ...this.begin(), runId, input }
-    const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
-    // Code of what runs inside asks its own executable for it, by the root.
-    if (context) for (const one of this.#all()) one.#contexts.set(runId, Object.freeze({ ...context }))
-    const over = new AbortController()
-    const words = actor.events({ signal: over.signal })
-    const heard = (async () => {
-      for await (const { event: told } of words) {
-        const event = heardOf(told, runId)
-        if (event) hear(event)
-      }
-    })()
+  #resultOf(state: RunState): Result<Data> {
+    return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
+  }
+
+  /** @throws LadderError on drift */
+  async #known<Answer>(runId: string, asked: Promise<Answer>): Promise<Answer> {
     try {
-      if (begin.type === 'resume') await actor.snapshot()
-      await actor.send(begin, begin.type === 'execute' ? { id: 'execute' } : {}).catch(unlessEnded)
-      const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
-      if (signal?.aborted) cancel()
-      signal?.addEventListener('abort', cancel, { signal: leave })
-      const snapshot = await actor.waitFor((at) => at.status !== 'active' || at.hasTag('settled'))
-      over.abort()
-      await heard
-      const state = snapshot.context as RunState
-      return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), state.data as Data)
+      return await asked
     } catch (error) {
       throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
-    } finally {
-      over.abort()
-      for (const one of this.#all()) one.#contexts.delete(runId)
     }
   }
 
-  #bound(): Runtime {
-    if (this.#runtime) return this.#runtime
+  /** @throws LadderError LADDER_CONFIG where no runtime has it */
+  protected get bound(): Bound {
+    if (this.#boundTo) return this.#boundTo
     throw new LadderError('LADDER_CONFIG', `no runtime has the ${this.type} '${this.name}'`, {
       hint: 'start one with createRuntime({ extensions: [ladder({ executables: [it] })] })',
     })
   }
 }
 
-const nothing = Object.freeze({})
-const Text = z.object({ text: z.string().describe('what it is to do, with all that it has to know') })
-/** ms; its own limits end it before that. */
-const longestMs = 2 ** 31 - 1
-
-const delegates = new WeakMap<object, { executable: AnyExecutable; isText: boolean }>()
-/** Which executable a tool stands for, if any; `isText`: it is called with a text in an object. */
-export const delegateOf = (made: Tool): { executable: AnyExecutable; isText: boolean } | undefined => delegates.get(made)
-
 const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: Data): Result<Data> => ({
-  ...(error ? { error } : { data: data as Data }),
+  ...(error && { error }),
+  ...((!error || data !== undefined) && { data: data as Data }),
   usage: report.usage,
   report,
 })
-
-/** Words of the rungs, and deltas of agents under their own name; what else actors say is for other ears. */
-const heardOf = (told: { type: string } & Record<string, unknown>, rootRunId: string): LadderEvent | undefined => {
-  if (ladderWord.test(told.type)) return told as LadderEvent
-  if (told.type !== 'delta') return undefined
-  const { runId, kind, text } = told as unknown as { runId: string; kind: string; text: string }
-  return { type: 'agent.trip.streaming', runId: runId.slice(0, runId.lastIndexOf(':')), rootRunId, kind, delta: text }
-}
-const ladderWord = /^(?:agent|workflow|supervisor|orchestrator|planner)\./
-
-const unlessUnknown = (error: unknown): undefined => {
-  if (!isRuntimeError(error) || error.code !== 'not_found') throw error
-}
-
-/** A run that has completed takes no events any more, and still has its result. */
-const unlessEnded = (error: unknown): void => {
-  if (!isRuntimeError(error) || error.code !== 'closed') throw error
-}

@@ -1,19 +1,23 @@
-/** Who hears of the runs of an executable, as its definition says. */
-import { LadderError } from './errors.ts'
-import type { Handlers } from './listeners.ts'
-import { isObserve, type Observe } from './observers.ts'
+/** What is heard of a run, of all that its actors say. */
+import type { LadderEvent } from './envelope.ts'
 
-export type Heard = {
-  /** Hears events of all its runs, by their type or `*`, before any other handler. */
-  on?: Handlers
-  /** Who gets the report of a run that has ended. Default: whom `setLadderObservers` has set. */
-  observe?: Observe
+/** @property place where the event stands in the journal, if it does @property end what was said until now is still heard @property stop nothing more is */
+export type RunFeed = { events: AsyncGenerator<{ event: LadderEvent; place?: string }>; end(): void; stop(): void }
+
+type OutEvent = { type: string; path: string; seq?: number; part?: number; birth?: string } & Record<string, unknown>
+
+/** Words of the rungs, and deltas of agents under their own name; what else actors say is for other ears. */
+export const heardOf = (told: { type: string } & Record<string, unknown>, rootRunId: string): LadderEvent | undefined => {
+  if (ladderWord.test(told.type)) return told as LadderEvent
+  if (told.type !== 'delta') return undefined
+  const { runId, kind, text } = told as unknown as { runId: string; kind: string; text: string }
+  return { type: 'agent.trip.streaming', runId: runId.slice(0, runId.lastIndexOf(':')), rootRunId, kind, delta: text }
 }
+const ladderWord = /^(?:agent|workflow|supervisor|orchestrator|planner|batch)\./
 
-/** @throws LadderError LADDER_CONFIG for what can hear nothing */
-export const checkHeard = ({ on, observe }: { on?: unknown; observe?: unknown }): void => {
-  if (on !== undefined && (typeof on !== 'object' || on === null || Object.values(on).some((handler) => typeof handler !== 'function')))
-    throw new LadderError('LADDER_CONFIG', 'on has what is no handler', { hint: "write on: { 'agent.completed': ({ runId }) => … }" })
-  if (observe !== undefined && !isObserve(observe))
-    throw new LadderError('LADDER_CONFIG', 'observe is nobody that can be told', { hint: 'write true, false, or one observer: (report) => …' })
+export async function* heardIn(events: AsyncIterable<OutEvent>, runId: string): RunFeed['events'] {
+  for await (const { seq, part, birth, path: _, ...told } of events) {
+    const event = heardOf(told, runId)
+    if (event) yield { event, ...(seq !== undefined && { place: [seq, part ?? 0, ...(birth === undefined ? [] : [birth])].join('.') }) }
+  }
 }

@@ -1,21 +1,51 @@
 /** `ladder()`: workflows, agents and what is built of them, as an extension of a runtime. */
-import type { Extension } from '../index.ts'
+import type { Agent, Extension } from '../index.ts'
 import { LadderError } from './errors.ts'
-import type { AnyExecutable } from './executable.ts'
+import { type AnyExecutable, Executable } from './executable.ts'
+import type { Bound } from './options.ts'
+import { Schedule } from './schedule/schedule.ts'
+import { ladderCommands } from './serving/commands.ts'
 
-export type LadderOptions = { executables: readonly AnyExecutable[] }
+/** What is made of several machines: the sessions of an orchestrator, and their turns. */
+type Composed = {
+  readonly name: string
+  readonly machines: NonNullable<Extension['machines']>
+  readonly agents: readonly Agent[]
+  bind(bound: Bound | undefined): void
+}
+type Registered = AnyExecutable | Composed | Schedule
 
-/** @throws LadderError LADDER_CONFIG for two of one name */
-export const ladder = ({ executables }: LadderOptions): Extension => {
-  const twice = executables.find(({ name }, index) => executables.findIndex((one) => one.name === name) !== index)
-  if (twice) throw new LadderError('LADDER_CONFIG', `two executables are named '${twice.name}'`, { hint: 'give one of them another name' })
+export type LadderOptions = {
+  /** Schedules stand beside what they run. */
+  executables: readonly Registered[]
+  /** Whether the doors of the node serve them, as the commands `ladder.execute`, `ladder.result` and the like. Default: no. */
+  serve?: boolean
+}
+
+const machinesOf = (one: Registered) => Object.entries('machines' in one ? one.machines : { [one.name]: one.machine })
+
+/** @throws LadderError LADDER_CONFIG for two of one name, and for a schedule without what it runs */
+export const ladder = ({ executables, serve = false }: LadderOptions): Extension => {
+  const kinds = executables.flatMap(machinesOf)
+  const [twice] = kinds.find(([kind], index) => kinds.findIndex(([one]) => one === kind) !== index) ?? []
+  if (twice !== undefined) throw new LadderError('LADDER_CONFIG', `two executables are named '${twice}'`, { hint: 'give one of them another name' })
+  const schedules = executables.filter((one) => one instanceof Schedule)
+  for (const { name, run } of schedules)
+    if (!executables.includes(run))
+      throw new LadderError('LADDER_CONFIG', `the schedule '${name}' runs '${run.name}', which is not there`, {
+        hint: `write ladder({ executables: [${run.name}, ${name}] })`,
+      })
+  const runs = executables.filter((one) => one instanceof Executable)
   return {
     name: 'ladder',
     // One agent may be asked in several of them.
     agents: [...new Set(executables.flatMap(({ agents }) => agents))],
-    machines: Object.fromEntries(executables.map(({ name, machine }) => [name, machine])),
-    async start({ runtime, environment: { log } }) {
-      for (const executable of executables) executable.bind(runtime, (facts, message) => log.warn(facts, message))
+    ...(serve && { commands: ladderCommands(runs) }),
+    machines: Object.fromEntries(kinds),
+    async start({ runtime, transport: { registry }, environment: { clock, log } }) {
+      const bound: Bound = { runtime, registry, clock, warn: (facts, message) => log.warn(facts, message) }
+      for (const executable of executables) executable.bind(bound)
+      await Promise.all(schedules.map((schedule) => schedule.begin()))
       return () => {
         for (const executable of executables) executable.bind(undefined)
       }

@@ -1,5 +1,6 @@
 /** How extensions are, and the one way to load one anew. */
 import type { ErrorBody } from '../contracts/errors.ts'
+import type { ExtensionCommand } from './extension-command.ts'
 
 /**
  * @property module where it was loaded from, if it was named by a path @property starts how often it has begun its work in this runtime
@@ -16,6 +17,8 @@ export type ExtensionReport = {
 
 export type ExtensionControl = {
   list(): ExtensionReport[]
+  /** What they bring at the moment, by name. */
+  commands(): Readonly<Record<string, ExtensionCommand>>
   /** Loads its module anew and puts it in the place of the old one; who asks meanwhile shares that. @throws RuntimeError not_found, unsupported, bad_request, timeout */
   reload(name: string): Promise<ExtensionReport>
 }

@@ -91,6 +91,7 @@ export const runExtensions = (plugins: readonly Plugin[], { clock, log }: Pick<E
 
   const control: ExtensionControl = {
     list: () => all.map(({ report }) => ({ ...report })),
+    commands: () => Object.assign({}, ...all.map(({ extension }) => extension.commands ?? {})),
     reload: async (name) => {
       const one = all.find(({ report }) => report.name === name)
       if (one === undefined)

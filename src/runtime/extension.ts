@@ -10,6 +10,7 @@ import type { BeforeTool } from '../contracts/tool-gate.ts'
 import type { Understanding } from '../contracts/understanding.ts'
 import type { registerSession } from '../machines/index.ts'
 import { checkedHooks, type EnvironmentManager } from '../tools/index.ts'
+import { CommandShape, checkCommandName, type ExtensionCommand } from './extension-command.ts'
 import { callable, knownOnly } from './extension-schemas.ts'
 import { type Hooks, observed } from './hooks.ts'
 import type { Machines } from './interface.ts'
@@ -52,6 +53,8 @@ export type Extension = {
   beforeTool?: readonly (BeforeTool | BeforeTool['check'])[]
   /** Environments of packages by name, which agents name as theirs. */
   environments?: Readonly<Record<string, EnvironmentManager>>
+  /** Commands by name, such as `ladder.execute`: every door of the node serves them, over HTTP as `POST /rpc/<name>`. @see command */
+  commands?: Readonly<Record<string, ExtensionCommand>>
   /** One extension at most has sockets of the session. */
   session?(parts: ExtensionParts): SessionSockets
   /** What it observes, and what it changes. */
@@ -71,6 +74,7 @@ const Shape = knownOnly({
   environments: z
     .record(z.string().min(1).max(64), knownOnly({ activate: callable, status: callable.optional(), describe: callable.optional() }))
     .optional(),
+  commands: z.record(z.string(), CommandShape).optional(),
   session: callable.optional(),
   start: callable.optional(),
   hooks: knownOnly({
@@ -84,7 +88,7 @@ const Shape = knownOnly({
 
 /** @param taken kinds of actors that are the runtime's own @throws RuntimeError bad_request, conflict */
 export const checkExtensions = (extensions: readonly Extension[], taken: readonly string[]): readonly Extension[] => {
-  const seen = { names: new Set<string>(), kinds: new Set<string>() }
+  const seen = { names: new Set<string>(), kinds: new Set<string>(), commands: new Set<string>() }
   const once = (set: Set<string>, value: string, what: string): void => {
     if (set.has(value)) throw conflict(`two extensions ${what} '${value}'`)
     set.add(value)
@@ -96,8 +100,12 @@ export const checkExtensions = (extensions: readonly Extension[], taken: readonl
     parseInput(
       schema,
       { extensions: { [name]: extension } },
-      'an extension is { name, machines, agents, environments, session, start }: see docs/guides/app.md',
+      'an extension is { name, machines, agents, commands, environments, session, start }: see docs/guides/app.md',
     )
+    for (const command of Object.keys(extension.commands ?? {})) {
+      checkCommandName(name, command)
+      once(seen.commands, command, 'bring the command')
+    }
     for (const kind of Object.keys(extension.machines ?? {})) {
       if (taken.includes(kind)) throw conflict(`the extension '${name}' brings actors of the kind '${kind}', which is taken`, 'choose another kind')
       once(seen.kinds, kind, 'bring actors of the kind')

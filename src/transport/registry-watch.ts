@@ -12,6 +12,8 @@ export interface RegistryStore {
   get(key: string): RegistryEntry | undefined
   /** By key. */
   list(prefix: string): RegistryEntry[]
+  /** Those with an end; their values may be left out, as there may be many and large ones beside them. */
+  expiring(): Pick<RegistryEntry, 'key' | 'revision' | 'expiresAt'>[]
   put(key: string, value: string, expiresAt: number | null, expected: number | null): Promise<number | undefined>
   delete(key: string, expected: number | null): Promise<boolean>
 }
@@ -72,7 +74,7 @@ export const watchedRegistry = (store: RegistryStore, environment: () => Pick<En
   const alive = (entry: RegistryEntry): boolean => expired.get(entry.key) !== entry.revision
   const shown = ({ key, value, revision }: RegistryEntry) => ({ key, value, revision })
 
-  for (const { key, revision, expiresAt } of store.list('')) if (expiresAt !== null) arm(key, revision, expiresAt - environment().clock.now())
+  for (const { key, revision, expiresAt } of store.expiring()) if (expiresAt !== null) arm(key, revision, expiresAt - environment().clock.now())
 
   return {
     async get(key) {

@@ -2,13 +2,14 @@
  * Every command over the bus, in plain JSON: `<prefix>.api.<command>`. It is a micro service as the NATS tools know it, so they find it and read its
  * statistics; any of several nodes answers.
  */
-import { type CommandName, commands } from '../../contracts/commands.ts'
+import { commands } from '../../contracts/commands.ts'
 import { pause } from '../../contracts/environment.ts'
 import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { parseJson } from '../../contracts/parse.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import type { BusMessage } from '../../contracts/transport.ts'
 import type { RuntimeParts } from '../../runtime/index.ts'
+import { broughtCommands } from '../brought-commands.ts'
 import { execute } from '../commands.ts'
 import { statusOf } from '../error-status.ts'
 import { announceService, errorHeaders } from './micro-service.ts'
@@ -52,11 +53,11 @@ export const serveCommands = (parts: RuntimeParts): FrontDoor => {
     {
       name: serviceName,
       description: 'Statecast: durable conversations and actors',
-      endpoints: (Object.keys(commands) as CommandName[]).map((name) => ({
+      endpoints: Object.entries({ ...commands, ...inputsOf(broughtCommands(parts)) }).map(([name, { description = '' }]) => ({
         name: endpointOf(name),
         subject: names.api(name),
         queue,
-        metadata: { description: commands[name].description ?? '' },
+        metadata: { description },
       })),
     },
     answer,
@@ -96,5 +97,8 @@ export const serveCommands = (parts: RuntimeParts): FrontDoor => {
     },
   }
 }
+
+const inputsOf = (brought: ReturnType<typeof broughtCommands>) =>
+  Object.fromEntries(Object.entries(brought).map(([name, { input }]) => [name, input]))
 
 const encode = (body: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(body))

@@ -238,8 +238,9 @@ export class Connection implements Watcher {
     this.#allowed?.()
     if (Object.hasOwn(socketMethods, method)) return await this.#ownMethod(method as SocketMethod, params)
     if (isCommand(method)) return await this.#command(method, params)
-    // Says which commands there are.
-    return await this.#parts.runtime().command(method, params)
+    // Of an extension; where there is none, it says which there are.
+    const { scopes } = this.#actor.getSnapshot().context
+    return await this.#parts.runtime().command(method, params, this.#access() ?? { id: 'node', scopes })
   }
 
   async #ownMethod(method: SocketMethod, params: unknown): Promise<unknown> {

@@ -89,7 +89,13 @@ export const chartOf = (shape: AgentShape) => {
               onDone: answersOf(shape),
               onError: { target: failed, actions: ['failToAsk'] },
             },
-            on: { cancel: { actions: ['stop', 'tellAskToStop'] } },
+            on: {
+              cancel: [
+                // They say what they have used before the calls end that they are.
+                ...(runsAny ? [{ guard: 'runs inside', actions: ['stop', 'cancelRuns'] }] : []),
+                { actions: ['stop', 'tellAskToStop'] },
+              ],
+            },
             ...(around && isPaced(around) && stepStates(around)),
           },
           ...(isChecked && {

@@ -2,7 +2,18 @@
 import type { AskInput, AskOutput, AskReport } from '../../index.ts'
 import type { LadderUsage, Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
-import { began, type RunEnd, type RunInput, type RunState, rootOf, waitingSince } from '../run.rules.ts'
+import { toldBefore } from '../history.rules.ts'
+import {
+  began,
+  type Decided,
+  type DecisionEvent,
+  decidedSince,
+  type RunEnd,
+  type RunInput,
+  type RunState,
+  rootOf,
+  waitingSince,
+} from '../run.rules.ts'
 import { noUsage, type Prices, spentBy, together } from '../usage.rules.ts'
 import { type Around, stepSince } from './around.context.ts'
 import { errorOf } from './failures.rules.ts'
@@ -16,9 +27,11 @@ type CallRecord = {
   endedAt: number
   error?: LadderErrorBody
   run?: InnerRun
+  /** What a person has said about it. */
+  decision?: Omit<Decided, 'callId' | 'id' | 'attempt'>
 }
-/** A run inside of the call, as its actor is called; `report` when it has ended. */
-type InnerRun = { id: string; runId: string; report?: Report }
+/** A run inside of the call, as its actor is called; `report` when it has ended, `isOver` where the call has without that. */
+type InnerRun = { id: string; runId: string; report?: Report; isOver?: true }
 
 export type AgentRun = RunState & {
   /** What the model is told, and told to be besides its instructions. */
@@ -60,12 +73,15 @@ export const begun = (input: RunInput, tripsMax: number, at: number, around?: Ar
 export const askInput = (agent: string, run: AgentRun): AskInput => {
   const { runId, told, next, length, trips, tripsMax } = run
   const text = next ?? (length === undefined ? told?.text : undefined)
+  const before = toldBefore(runId, run.history)
+  const intro = [...(told?.intro === undefined ? [] : [told.intro]), ...before.intro]
   return {
     agent,
     conversation: runId,
     session: rootOf(run),
     ...(text !== undefined && { text }),
-    ...(told?.intro !== undefined && { intro: told.intro }),
+    ...(before.messages.length > 0 && { history: before.messages }),
+    ...(intro.length > 0 && { intro: intro.join('\n\n') }),
     ...(length !== undefined && { after: length }),
     stepMax: Math.max(1, tripsMax - trips),
     reports: true,
@@ -105,7 +121,7 @@ const callsSince = (run: AgentRun, said: AskReport, at: number): Partial<AgentRu
       const status = report.status === 'completed' || report.status === 'cancelled' ? report.status : 'failed'
       const error = status === 'failed' ? toolError(report) : undefined
       return {
-        calls: run.calls.map((call) => (call.callId === report.callId ? { ...call, status, endedAt: at, ...(error && { error }) } : call)),
+        calls: run.calls.map((call) => (call.callId === report.callId ? { ...ended(call), status, endedAt: at, ...(error && { error }) } : call)),
       }
     }
     case 'tool.waiting':
@@ -116,6 +132,18 @@ const callsSince = (run: AgentRun, said: AskReport, at: number): Partial<AgentRu
   }
 }
 
+/** A person has decided about a call, of its own or of a run inside of it. */
+export const judged = (run: AgentRun, event: DecisionEvent): Partial<AgentRun> => {
+  const decided = decidedSince(run, event)
+  if (decided === run.decided || decided.length === (run.decided?.length ?? 0)) return {}
+  const { callId, id: _, attempt: __, ...decision } = decided.at(-1) as Decided
+  return { decided, calls: run.calls.map((call) => (call.callId === callId ? { ...call, decision } : call)) }
+}
+
+/** How that went, where anybody has said anything. */
+export const decisionIn = ({ calls }: AgentRun, callId: string): CallRecord['decision'] | undefined =>
+  calls.find((call) => call.callId === callId)?.decision
+
 /** Where the runs inside of it stand in the tree. */
 export const callPath = ({ runId }: AgentRun, index: number): string => `${runId}/tool-${index + 1}`
 
@@ -125,6 +153,13 @@ export const running = (run: AgentRun, callId: string): Partial<AgentRun> => ({
     call.callId === callId ? { ...call, run: { id: `tool-${index + 1}`, runId: `${callPath(run, index)}/1` } } : call,
   ),
 })
+
+/** Nobody waits for the run inside of it any more. */
+const ended = ({ run, ...call }: CallRecord): CallRecord => ({ ...call, ...(run && { run: run.report ? run : { ...run, isOver: true } }) })
+
+export const isAtWork = (run: InnerRun | undefined): run is InnerRun => run !== undefined && run.report === undefined && !run.isOver
+
+export const runsInside = ({ calls }: AgentRun): boolean => calls.some(({ run }) => isAtWork(run))
 
 /** @param id of the actor that has ended */
 export const ranInside = (run: AgentRun, id: string, { report }: RunEnd): Partial<AgentRun> => ({

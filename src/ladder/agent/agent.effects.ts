@@ -12,14 +12,14 @@ type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 export const promptLogic = ({ input: schema, prompt, output, prices }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
   const told = output && answerIn(jsonSchemaOf(output))
   return fromTask<Told, AgentRun>(async ({ input: { runId, input: own, inside, around } }) => {
-    const input = around?.given ? around.given.input : own
-    // That of a root was looked at before it began.
-    const value = (inside || around?.given) && schema ? await fitted(schema, input, 'its input') : input
+    // What the run was given has been looked at; what middleware puts in its place has not.
+    const given = around?.given
+    const input = given ? (schema ? await fitted(schema, given.input, 'what middleware gives') : given.input) : own
     const text = prompt
-      ? await prompt(value, { context: contextOf(inside?.rootRunId ?? runId) })
-      : typeof value === 'string'
-        ? value
-        : JSON.stringify(value)
+      ? await prompt(input, { context: contextOf(inside?.rootRunId ?? runId) })
+      : typeof input === 'string'
+        ? input
+        : JSON.stringify(input)
     if (typeof text !== 'string' || text === '') throw new Error('it gave no text to ask the model with')
     return { text, ...(told !== undefined && { intro: told }), ...(prices && { prices }) }
   }) as AnyActorLogic

@@ -6,7 +6,7 @@ import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import { isolated } from '../listeners.ts'
 import { type RunState, runActor } from '../run.rules.ts'
-import { fitted, type OutputOf, type Schema } from '../schema.ts'
+import type { OutputOf, Schema } from '../schema.ts'
 import type { AgentShape } from './agent.chart.rules.ts'
 import { type AgentRun, begun } from './agent.context.ts'
 import { checkLogic, promptLogic } from './agent.effects.ts'
@@ -100,19 +100,8 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
     }
   }
 
-  protected get takes(): unknown {
+  protected get takes(): Schema | undefined {
     return this.#definition.input
-  }
-
-  protected async parsed(input: Input | undefined): Promise<{ value?: unknown; error?: LadderError }> {
-    const { input: schema } = this.#definition
-    if (!schema) return { value: input }
-    try {
-      return { value: await fitted(schema, input, `the input of '${this.name}'`) }
-    } catch (error) {
-      if (error instanceof LadderError) return { error }
-      throw error
-    }
   }
 
   protected begin(): object {

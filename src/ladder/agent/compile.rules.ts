@@ -4,9 +4,24 @@ import type { AskOutput, AskReport } from '../../index.ts'
 import { askAgent, askAgentByStep } from '../../index.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
-import { isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
+import { type DecisionEvent, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
 import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
-import { type AgentRun, answered, begun, callPath, ranInside, reported, running, type Told, type TripUsage, tripUsage } from './agent.context.ts'
+import {
+  type AgentRun,
+  answered,
+  begun,
+  callPath,
+  decisionIn,
+  isAtWork,
+  judged,
+  ranInside,
+  reported,
+  running,
+  runsInside,
+  type Told,
+  type TripUsage,
+  tripUsage,
+} from './agent.context.ts'
 import { isPaced } from './around.chart.rules.ts'
 import { aroundActions, aroundGuards } from './around.compile.rules.ts'
 import { type Around, mended, nothingAround } from './around.context.ts'
@@ -89,7 +104,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
         return word('approval.requested', run, { callId, tool, input })
       }
       case 'tool.decided':
-        return word('approval.decided', run, { callId: report.callId })
+        return word('approval.decided', run, { callId: report.callId, ...decisionIn(run, report.callId) })
       default:
         return undefined
     }
@@ -116,13 +131,14 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
         if (trip) enqueue({ type: 'callOnUsage', params: trip } as never)
       }),
       /** Whoever holds this run has to know who waits for a person. */
-      passReport: enqueueActions(({ context, event, enqueue }) => {
-        if (context.inside && event.type === 'ask.reported' && isAboutWaiting(event)) enqueue.sendParent(event)
+      passReport: enqueueActions(({ context, event, enqueue, self }) => {
+        if (context.inside && self._parent && event.type === 'ask.reported' && isAboutWaiting(event)) enqueue.sendParent(event)
       }),
       /** It goes to whoever wants to make the call. */
       decide: enqueueActions(({ context, event, enqueue }) => {
         const { ask } = event as { ask?: string }
         const inner = context.calls.find(({ run }) => run && ask !== undefined && isWithin(ask, run.runId))?.run
+        enqueue.assign(judged(context, event as unknown as DecisionEvent))
         enqueue.sendTo(inner?.id ?? 'ask', event)
       }),
       run: enqueueActions(({ context, event, enqueue }) => {
@@ -146,21 +162,30 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
         const run = context.calls.find((call) => call.callId === callId)?.run
         if (run && !run.report) enqueue.stopChild(run.id)
       }),
+      cancelRuns: enqueueActions(({ context, event, enqueue }) => {
+        for (const { run } of context.calls) if (isAtWork(run)) enqueue.sendTo(run.id, event)
+      }),
       /** Nobody waits for them any more. */
       stopRuns: enqueueActions(({ context, enqueue }) => {
         for (const { run } of context.calls) if (run && !run.report) enqueue.stopChild(run.id)
       }),
-      takeRun: assign(({ context, event }) => ranInside(context, idIn(event), (event as Done).output as RunEnd)),
+      takeRun: enqueueActions(({ context, event, enqueue }) => {
+        enqueue.assign(ranInside(context, idIn(event), (event as Done).output as RunEnd))
+        // Nothing is kept of it but its report.
+        enqueue.stopChild(idIn(event))
+      }),
       answerCall: enqueueActions(({ context, event, enqueue }) => {
         const callId = context.calls.find(({ run }) => run?.id === idIn(event))?.callId
         const { data, error } = (event as Done).output as RunEnd
-        if (callId !== undefined)
+        if (context.stopped && !runsInside(context)) enqueue.sendTo('ask', { type: 'cancel' })
+        else if (callId !== undefined && !context.stopped)
           enqueue.sendTo('ask', { type: 'answer', callId, ...(error ? { error: toolFailure(error) } : { output: data ?? null }) })
       }),
       breakRun: enqueueActions(({ context, event, enqueue }) => {
         const callId = context.calls.find(({ run }) => run?.id === idIn(event))?.callId
         const error = toolFailure(broken(name, 'a run', (event as Done).error))
-        if (callId !== undefined) enqueue.sendTo('ask', { type: 'answer', callId, error })
+        if (context.stopped) enqueue.sendTo('ask', { type: 'cancel' })
+        else if (callId !== undefined) enqueue.sendTo('ask', { type: 'answer', callId, error })
       }),
       stop: assign({ stopped: ({ event }) => ({ reason: (event as { reason?: string }).reason ?? null }) }),
       tellAskToStop: sendTo('ask', { type: 'cancel' }),
@@ -199,6 +224,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
       'has its data': ({ context }) => context.data !== undefined,
       ...(around && aroundGuards),
       'is inside': ({ context }) => context.inside !== undefined,
+      'runs inside': ({ context }) => runsInside(context) && context.stopped === undefined,
       'was cancelled': ({ context, event }) => answerIn(event).status === 'cancelled' || context.stopped !== undefined,
       'has failed': ({ event }) => answerIn(event).status === 'failed',
       'was kept back': ({ event }) => finishError(answerIn(event).finish) !== undefined,

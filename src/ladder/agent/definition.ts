@@ -1,16 +1,19 @@
 /** What an author writes of an agent: all that `agent()` of `statecast` takes, and how it is executed. */
 import { type Agent, type AgentDefinition as CoreDefinition, agent as defineAgent, isRuntimeError, type Tool } from '../../index.ts'
+import type { Heard } from '../audience.ts'
+import { delegateOf } from '../delegates.ts'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, delegateOf, Executable } from '../executable.ts'
-import type { Heard } from '../heard.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
 import type { Schema } from '../schema.ts'
 import type { Prices } from '../usage.rules.ts'
+import { type ApprovalPolicy, withApproval } from './approval-policy.ts'
 import { toolWithin } from './around-tool.ts'
 import { checkedHooks, type HookOptions } from './hooks.ts'
+import { withoutLeaks } from './leaked-calls.ts'
 import { checkedPrices, type PriceOptions } from './prices.ts'
 import { checkedSurroundings, type SurroundingOptions, type Surroundings } from './surroundings.ts'
 
-export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name' | 'tools'> &
+export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name' | 'tools' | 'approval'> &
   Heard &
   PriceOptions &
   HookOptions &
@@ -23,6 +26,10 @@ export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<Cor
     description?: string
     /** Tools, and executables that are run as tools: agents, workflows. */
     tools?: readonly (Tool | AnyExecutable)[]
+    /** Which calls a person has to agree to, beside those of tools that say so themselves; and how long one is waited for. */
+    approval?: ApprovalPolicy
+    /** A call of a tool that the model writes into its text, as JSON, is made, and nobody reads it. Default: it is text. */
+    leakedToolCalls?: boolean
     /** What an input has to be. Default: anything that can be written as JSON. */
     input?: Schema<Input>
     /** What the model is told of it. Default: a text as it is, anything else as JSON. */
@@ -49,7 +56,7 @@ export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 
   /** As the runtime knows it. */
   core: Agent
   /** By the name of the tool, what runs inside of its run. */
-  inner: Readonly<Record<string, NonNullable<ReturnType<typeof delegateOf>>>>
+  inner: Readonly<Record<string, { executable: AnyExecutable; isText: boolean }>>
 }
 
 const kindName = /^[a-z][a-z0-9-]{0,31}$/
@@ -57,9 +64,10 @@ const kindName = /^[a-z][a-z0-9-]{0,31}$/
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
   const { name: given, version, description, input, prompt, output, repair = 0, maxTrips = 10, tools: wanted = [], ...others } = definition
-  const { on: _, observe: __, price, prices: byModel, onUsage, onComplete, budget, guardrails, middleware, cache, ...rest } = others
+  const { on: _, observe: __, price, prices: byModel, onUsage, onComplete, budget, guardrails, middleware, cache, ...own } = others
+  const { approval, beforeTool, leakedToolCalls = false, wrapModel, ...rest } = own
   const tools = configured(given, () => wanted.map((one) => (one instanceof Executable ? one.asTool() : one)))
-  const core = { ...rest, tools }
+  const core = { ...rest, ...withApproval(given, approval, beforeTool), ...wrapped(tools, leakedToolCalls, wrapModel), tools }
   const name = given ?? nameFor(core)
   if (typeof name !== 'string' || !kindName.test(name))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of an agent`, 'use lower-case letters, digits and hyphens, at most 32')
@@ -80,7 +88,7 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
   const inner = Object.fromEntries(
     tools.flatMap((one) => {
       const found = delegateOf(one)
-      return found ? [[one.name, found]] : []
+      return found?.executable instanceof Executable ? [[one.name, { ...found, executable: found.executable as AnyExecutable }]] : []
     }),
   )
   const limits = { ...core.limits, steps: maxTrips }
@@ -104,6 +112,13 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
     ...(output && { output }),
     ...(prices && { prices }),
   }
+}
+
+/** What the author puts before the model stands before the one that looks for calls in its text. */
+const wrapped = (tools: readonly Tool[], leaked: boolean, own: CoreDefinition['wrapModel']): Pick<CoreDefinition, 'wrapModel'> => {
+  if (!leaked) return own ? { wrapModel: own } : {}
+  const caught = withoutLeaks(tools)
+  return { wrapModel: own ? (model) => own(caught(model)) : caught }
 }
 
 /** @throws LadderError LADDER_CONFIG in the place of what the runtime throws */

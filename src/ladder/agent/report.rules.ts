@@ -28,6 +28,7 @@ export const reportOf = ({ name, version }: Pick<AgentShape, 'name' | 'version'>
       rootRunId: rootOf(run),
       status: call.status,
       ...(call.error && { error: call.error }),
+      ...(call.decision && { decision: call.decision }),
       ...timesOf(call.startedAt, call.endedAt),
       attempts: 1,
       usage: call.run?.report?.usage ?? noUsage,

@@ -22,7 +22,7 @@ import {
 /** `begin` is what a run inside of another one begins with. */
 type SupervisorParts = {
   actors: Readonly<Record<string, AnyActorLogic>>
-  begin: Pick<SupervisorInput, 'state' | 'directive'>
+  begin: Pick<SupervisorInput, 'state' | 'directive' | 'history'>
   now: () => number
   ended: WhenEnded
 }
@@ -35,6 +35,12 @@ const endOf = <End extends Ended>(event: EventObject): End => (event as Done).ou
 const errorIn = (event: EventObject): LadderErrorBody | undefined => {
   const end = endOf(event) as Ended | undefined
   return end?.ended === 'failed' ? end.error : undefined
+}
+
+/** Of branches none of which has completed. */
+const firstErrorIn = (all: SupervisorRun['now']['branches'] = {}): LadderErrorBody | undefined => {
+  const branches = Object.values(all)
+  return branches.some(({ status }) => status === 'completed') ? undefined : branches.find(({ error }) => error)?.error
 }
 
 const unstorable = (what: string, thrown: unknown): LadderErrorBody => ({
@@ -120,6 +126,12 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
         const source = context.now.decision?.source
         return { terminatedBy: source === 'intent.next' || source === 'evaluate' ? source : chooser }
       }),
+      /** Of one dispatch that was all there was to be. */
+      endSingle: assign(({ context }) => {
+        const source = context.iterations.at(-1)?.decision.source
+        return { terminatedBy: source === 'intent.next' || source === 'evaluate' ? source : chooser }
+      }),
+      failAsBranch: assign(({ context }) => failing(firstErrorIn(context.iterations.at(-1)?.branches))),
       endSatisfied: assign({ terminatedBy: 'evaluate' as const }),
       complete: assign(({ event }) => ({ data: (endOf(event) as unknown as { data: unknown }).data })),
       end: assign({ endedAt: () => now() }),
@@ -145,6 +157,7 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
       'is directed': ({ context }) => context.directive !== undefined,
       'leads nowhere': ({ context }) => context.directive?.next.length === 0,
       'is satisfied': ({ event }) => endOf<Extract<Merged, { ended: 'completed' }>>(event).verdict?.satisfied === true,
+      'came to nothing': ({ context }) => firstErrorIn(context.now.branches) !== undefined,
       'too many iterations': ({ context }) => context.iterations.length >= maxIterations && context.directive?.next.length !== 0,
       'was concluding': ({ context }) => context.isConcluding === true,
     },

@@ -1,7 +1,9 @@
 /** What an author writes of a supervisor: who there is to choose from, who chooses, and when it is enough. */
+
+import type { Heard } from '../audience.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
-import type { Heard } from '../heard.ts'
+import type { HistoryMessage, HistoryReader, HistoryWindow } from '../history.rules.ts'
 import type { OutputOf, Schema } from '../schema.ts'
 import type { IterationRecord, Verdict } from './supervisor.context.ts'
 
@@ -16,6 +18,8 @@ export type SupervisorContext<Input, State> = {
   /** What the caller brought along; it is never stored. */
   readonly context: Readonly<Record<string, unknown>>
   readonly goal: string | undefined
+  /** What was said before, as far as agents are told it. */
+  readonly history: readonly HistoryMessage[]
   /** From 0. */
   readonly iteration: number
   readonly maxIterations: number
@@ -47,6 +51,8 @@ type Described<Input, State, Name extends string> = {
   output?: Schema<Partial<State>>
   /** Where it leads, unless the evaluation says otherwise. Default: the router is asked. */
   next?: Onward<Input, State, NoInfer<Name>>
+  /** Picks its own part of all that was said before, in the place of what agents are told of it. */
+  history?: Code<Input, State, readonly HistoryMessage[]>
   /** ms that it may take. Default: as long as it takes. */
   timeoutMs?: number
 }
@@ -72,6 +78,12 @@ export type SupervisorDefinition<Input, State extends object, Name extends strin
   intents: Readonly<Record<Name, Intent<Input, State, Name>>>
   /** Shown to the router and to code. */
   goal?: string
+  /** Told to a router that is a model, before all else. */
+  systemPrompt?: string
+  /** What was said before, where the caller says nothing of it. */
+  history?: readonly HistoryMessage[]
+  /** How much of it is told to whom. Default: all to router and agents, nothing to the acknowledgement. */
+  historyWindow?: Partial<Readonly<Record<HistoryReader, HistoryWindow>>>
   /** Chooses in code. */
   route?: Code<Input, State, Choice<NoInfer<Name>>>
   /** Chooses as a model: what `router()` returned. */
@@ -102,6 +114,7 @@ export type CheckedIntent = {
   description?: string
   output?: Schema
   next?: Onward<never, never, string>
+  history?: Code<never, never, readonly HistoryMessage[]>
   timeoutMs?: number
 }
 
@@ -122,6 +135,7 @@ export const checkedIntents = (definition: AnySupervisor): readonly CheckedInten
     throw wrong(`router of '${name}' cannot be asked`, 'give what router() or agent() of statecast/ladder returned')
   for (const [option, value] of Object.entries({ maxIterations, maxFanOut }))
     if (!Number.isInteger(value) || value < 1) throw wrong(`${option} of '${name}' is ${String(value)}`, 'it is a whole number from 1 on')
+  checkWindows(definition)
   const checked = Object.entries(intents).map(([intent, given]) => checkedIntent(name, intent, given))
   if (initialAgent !== undefined && !Object.hasOwn(intents, initialAgent))
     throw wrong(`initialAgent of '${name}' is '${String(initialAgent)}', which is not there`, `there are: ${Object.keys(intents).join(', ')}`)
@@ -151,6 +165,15 @@ const checkedIntent = (supervisor: string, name: string, given: Intent<any, any,
   if (agent === undefined ? typeof run !== 'function' : !(agent instanceof Executable))
     throw wrong(`${where} is nothing that can be done`, 'give it agent: what agent() or workflow() returned, or run: a function')
   return { name, ...(agent ? { agent, ...descriptionOf(agent) } : { run: run as Code<never, never, unknown> }), ...more }
+}
+
+const readers: readonly string[] = ['agents', 'router', 'ack'] satisfies HistoryReader[]
+const checkWindows = ({ name, historyWindow = {} }: AnySupervisor): void => {
+  for (const [reader, window] of Object.entries(historyWindow)) {
+    if (!readers.includes(reader)) throw wrong(`historyWindow of '${name}' has ${reader}`, `there are ${readers.join(', ')}`)
+    if (window !== undefined && typeof window !== 'function' && !Number.isInteger(window))
+      throw wrong(`historyWindow.${reader} of '${name}' is ${String(window)}`, 'it is a whole number, or a function that picks messages')
+  }
 }
 
 const descriptionOf = ({ description }: AnyExecutable) => (description === undefined ? {} : { description })

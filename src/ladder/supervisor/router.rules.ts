@@ -21,6 +21,7 @@ export const questionFor = (
     return `${number + 1}. ${decision.next.join(', ')} → ${said.join('; ')}`
   })
   return [
+    ...(definition.systemPrompt === undefined ? [] : [definition.systemPrompt]),
     ...(goal === undefined ? [] : [`Goal: ${goal}`]),
     `Choose who works next. There are:\n${intents.map(({ name, description }) => `- ${name}: ${description ?? ''}`).join('\n')}\n- ${END}: nothing more is to be done`,
     `This is iteration ${iteration + 1} of at most ${maxIterations}.`,

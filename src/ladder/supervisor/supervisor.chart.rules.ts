@@ -1,5 +1,5 @@
 /** The states and arrows of a supervisor: its intents are regions by the names that its author gave. Plain data. */
-import { about, deciding, hearing, working } from '../work/work.chart.rules.ts'
+import { about, cancelling, deciding, hearing, working } from '../work/work.chart.rules.ts'
 import type { SupervisorRun } from './supervisor.context.ts'
 
 export type SupervisorShape = {
@@ -10,6 +10,8 @@ export type SupervisorShape = {
   /** The executable that chooses, where no code does. */
   router?: string
   maxIterations: number
+  /** One decision and one dispatch are all: it is a turn of an orchestrator. */
+  isSingle?: true
 }
 
 /** Code that chooses, that puts together what branches did, and that makes the data. */
@@ -17,7 +19,7 @@ export const routeActor = 'route()'
 export const mergeActor = 'merge()'
 export const outputActor = 'output()'
 
-export const chartOf = ({ name, version, description, intents, router }: SupervisorShape) => {
+export const chartOf = ({ name, version, description, intents, router, isSingle }: SupervisorShape) => {
   const failed = { target: `#${name}.failed` }
   const broken = { ...failed, actions: ['breakDown'] }
   const chosen = [
@@ -25,7 +27,7 @@ export const chartOf = ({ name, version, description, intents, router }: Supervi
     { guard: 'chose nobody', target: `#${name}.concluding`, actions: ['tellDecided', 'endByChoice'] },
     { target: '#dispatching', actions: ['tellDecided'] },
   ]
-  const choosing = working({ name: routeActor, isRetried: false, executable: router, after: chosen, broken })
+  const choosing = working({ name: routeActor, isRetried: false, executable: router, reader: 'router', after: chosen, broken })
   const regionOf = ({ name: intent, executable, timeoutMs }: SupervisorShape['intents'][number]) => {
     const after = [{ target: 'ended' }]
     const { initial, states } = working({
@@ -56,6 +58,8 @@ export const chartOf = ({ name, version, description, intents, router }: Supervi
       },
     }
   }
+  const asksAny = router !== undefined || intents.some(({ executable }) => executable !== undefined)
+  const cutOff = cancelling(name)
   const goOn = [
     // All iterations have ended: only its output could not be made.
     { guard: 'was concluding', target: 'concluding', actions: ['mend'] },
@@ -73,7 +77,7 @@ export const chartOf = ({ name, version, description, intents, router }: Supervi
       },
       working: {
         initial: 'iterating',
-        on: { cancel: { target: 'cancelled', actions: ['cancel'] }, ...hearing },
+        on: { cancel: [...(asksAny ? [cutOff.arrow] : []), { target: `#${name}.cancelled`, actions: ['cancel'] }], ...hearing },
         states: {
           iterating: {
             entry: ['tellIteration'],
@@ -96,12 +100,18 @@ export const chartOf = ({ name, version, description, intents, router }: Supervi
             [
               { guard: 'has failed', ...failed, actions: ['fail'] },
               { guard: 'is satisfied', target: `#${name}.concluding`, actions: ['endSatisfied'] },
-              { target: 'iterating' },
+              ...(isSingle
+                ? [
+                    { guard: 'came to nothing', ...failed, actions: ['failAsBranch'] },
+                    { target: `#${name}.concluding`, actions: ['endSingle'] },
+                  ]
+                : [{ target: 'iterating' }]),
             ],
             broken,
           ),
         },
       },
+      ...(asksAny && { cancelling: cutOff.state }),
       concluding: {
         entry: ['conclude'],
         invoke: {

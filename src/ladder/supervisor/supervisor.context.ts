@@ -17,6 +17,8 @@ export type BranchRecord = {
   output?: unknown
   error?: LadderErrorBody
   attempts: number
+  /** Of the run inside of it, which stands among the children of the report. */
+  runId?: string
   startedAt: number
   endedAt: number
 }
@@ -33,9 +35,11 @@ export type IterationRecord = {
 
 export type TerminatedBy = 'router' | 'route' | 'intent.next' | 'evaluate' | 'max-iterations' | 'cancelled' | 'error'
 
-export type SupervisorInput = AnyRunInput & { state: unknown; directive?: Decision }
+/** `known` is what code finds in its context, beside what the caller has brought along: of a turn of an orchestrator, what was recalled. */
+export type SupervisorInput = AnyRunInput & { state: unknown; directive?: Decision; known?: Readonly<Record<string, unknown>> }
 export type SupervisorRun = WorkState & {
   state: unknown
+  known?: Readonly<Record<string, unknown>>
   iterations: readonly IterationRecord[]
   /** The iteration that is under way. */
   now: { startedAt: number; decision?: Decision; branches: Readonly<Record<string, BranchRecord>> }
@@ -58,6 +62,7 @@ export const begun = (input: SupervisorInput, at: number): SupervisorRun => ({
   ...began(input, at),
   state: input.state,
   ...(input.directive && { directive: input.directive }),
+  ...(input.known && { known: input.known }),
   going: {},
   nested: {},
   iterations: [],
@@ -71,8 +76,9 @@ export const decided = ({ now }: SupervisorRun, decision: Decision): Partial<Sup
 })
 
 export const branched = ({ now, going }: SupervisorRun, intent: string, end: BranchEnd, at: number): Partial<SupervisorRun> => {
-  const { [intent]: work = { startedAt: at, attempts: 0 }, ...rest } = going
-  const times = { attempts: work.attempts, startedAt: work.startedAt, endedAt: at }
+  const { [intent]: work = { startedAt: at, attempts: 0, pauseMs: 0 }, ...rest } = going
+  const ran = work.answer ? { runId: work.answer.report.runId } : {}
+  const times = { attempts: work.attempts, ...ran, startedAt: work.startedAt, endedAt: at }
   const record: BranchRecord =
     end.ended === 'completed'
       ? { status: 'completed', output: end.output, ...times }

@@ -2,10 +2,11 @@
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
-import { LadderError } from '../errors.ts'
+import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { checkedHistory, type HistoryMessage, type HistoryWindow, type RunHistory, windowed } from '../history.rules.ts'
 import { type RunState, runActor } from '../run.rules.ts'
-import { fitted, type Schema } from '../schema.ts'
+import type { Schema } from '../schema.ts'
 import { supervisorMachine } from './compile.rules.ts'
 import { type AnySupervisor, checkedIntents, type DataOf, type SupervisorDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
@@ -23,8 +24,11 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
   override readonly inside: readonly AnyExecutable[]
   readonly #definition: AnySupervisor
   readonly #shape: SupervisorShape
+  readonly #picks: boolean
+  readonly #begin: Pick<SupervisorInput, 'state' | 'directive' | 'history'>
 
-  constructor(definition: AnySupervisor) {
+  /** @param isSingle one decision and one dispatch are all: it is that of turns of an orchestrator */
+  constructor(definition: AnySupervisor, { isSingle = false }: { isSingle?: boolean } = {}) {
     super(definition)
     const intents = checkedIntents(definition)
     const { name, version, description, router, maxIterations = 10 } = definition
@@ -32,9 +36,12 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     this.version = version
     this.description = description
     this.#definition = definition
+    this.#picks = intents.some(({ history }) => history !== undefined)
+    this.#begin = this.#beginning(definition)
     this.#shape = {
       name,
       maxIterations,
+      ...(isSingle && { isSingle: true as const }),
       ...(version !== undefined && { version }),
       ...(description !== undefined && { description }),
       ...(router && { router: router.name }),
@@ -52,25 +59,38 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     this.machine = supervisorMachine(this.#shape, { actors: { ...code, ...runs }, begin: this.begin(), now, ended: (run) => this.ended(run) })
   }
 
-  protected get takes(): unknown {
-    return this.#definition.input
-  }
-
-  protected async parsed(input: Input | undefined): Promise<{ value?: unknown; error?: LadderError }> {
-    const { input: schema } = this.#definition
-    if (!schema) return { value: input }
-    try {
-      return { value: await fitted(schema, input, `the input of '${this.name}'`) }
-    } catch (error) {
-      if (error instanceof LadderError) return { error }
-      throw error
+  override slicesOf(history: readonly HistoryMessage[]): RunHistory {
+    const { name, historyWindow: { agents, router, ack = 0 } = {} } = this.#definition
+    const cut = (reader: string, window: HistoryWindow | undefined) => {
+      if (typeof window !== 'function') return windowed(history, window)
+      try {
+        return checkedHistory(windowed(history, window), `historyWindow.${reader} of '${name}'`)
+      } catch (cause) {
+        if (cause instanceof LadderError) throw cause
+        throw new LadderError('SUPERVISOR_FAILED', `historyWindow.${reader} of '${name}' failed: ${wordsOf(cause)}`, { cause })
+      }
+    }
+    const said = cut('ack', ack)
+    return {
+      agents: cut('agents', agents),
+      ...((agents !== undefined || router !== undefined) && { router: cut('router', router) }),
+      ...(said.length > 0 && { ack: said }),
+      ...(this.#picks && { whole: history }),
     }
   }
 
-  protected begin(): Pick<SupervisorInput, 'state' | 'directive'> {
-    const { state = {}, initialAgent } = this.#definition
+  protected get takes(): Schema | undefined {
+    return this.#definition.input
+  }
+
+  protected begin(): Pick<SupervisorInput, 'state' | 'directive' | 'history'> {
+    return this.#begin
+  }
+
+  #beginning({ name, state = {}, initialAgent, history }: AnySupervisor): Pick<SupervisorInput, 'state' | 'directive' | 'history'> {
     const directive = initialAgent === undefined ? undefined : { source: 'initialAgent' as const, next: [initialAgent], raw: initialAgent }
-    return { state, ...(directive && { directive }) }
+    const said = history && this.slicesOf(checkedHistory(history, `history of '${name}'`))
+    return { state, ...(directive && { directive }), ...(said && { history: said }) }
   }
 
   protected reportOf(run: RunState): Report {

@@ -1,10 +1,11 @@
 /** Pieces of an author's code that are under way in a run, by name; inside of each an executable may run. Pure. */
 import type { Report } from '../envelope.ts'
+import { type HistoryReader, type RunHistory, readBy } from '../history.rules.ts'
 import { isWithin, type RunEnd, type RunInput, type RunState, rootOf } from '../run.rules.ts'
 
 /** When it began, its attempts, how long it pauses before the next one; and the run inside of it, once its code has said what that is given. */
 type Going = { startedAt: number; attempts: number; pauseMs: number; asks?: Asks; answer?: RunEnd }
-type Asks = { input: unknown; state: unknown; runId: string }
+type Asks = { input: unknown; state: unknown; runId: string; history?: RunHistory | undefined }
 
 export type WorkState = RunState & {
   going: Record<string, Going>
@@ -12,8 +13,8 @@ export type WorkState = RunState & {
   nested: Record<string, readonly Report[]>
 }
 
-/** Its code wants a run inside of it. `state` as it has left it by then. */
-export type WorkAsks = { ended: 'asks'; input: unknown; state: unknown }
+/** Its code wants a run inside of it. `state` as it has left it by then; `history` where that is not what those inside are told anyway. */
+export type WorkAsks = { ended: 'asks'; input: unknown; state: unknown; history?: RunHistory }
 
 export const attempted = ({ going }: WorkState, work: string, at: number): Partial<WorkState> => {
   const before = going[work]
@@ -21,11 +22,11 @@ export const attempted = ({ going }: WorkState, work: string, at: number): Parti
 }
 
 /** The run that is wanted has a name that no other has. */
-export const asking = ({ runId, going, nested }: WorkState, work: string, { input, state }: WorkAsks): Partial<WorkState> => {
+export const asking = ({ runId, going, nested }: WorkState, work: string, { input, state, history }: WorkAsks): Partial<WorkState> => {
   const before = going[work]
   if (!before) return {}
   const number = (nested[work]?.length ?? 0) + 1
-  return { going: { ...going, [work]: { ...before, asks: { input, state, runId: `${runId}/${work}/${number}` } } } }
+  return { going: { ...going, [work]: { ...before, asks: { input, state, runId: `${runId}/${work}/${number}`, ...(history && { history }) } } } }
 }
 
 export const answered = (run: WorkState, work: string, answer: RunEnd): Partial<WorkState> => {
@@ -39,10 +40,21 @@ export const answered = (run: WorkState, work: string, answer: RunEnd): Partial<
   }
 }
 
+/** Work in which a run has begun and not ended. */
+export const workWithRun = ({ going }: WorkState): string[] => Object.keys(going).filter((work) => going[work]?.asks && !going[work].answer)
+
+/** Nothing is known of the run inside of it. */
+export const dropped = ({ going }: WorkState, work: string): Partial<WorkState> => {
+  const { [work]: _, ...rest } = going
+  return { going: rest }
+}
+
 /** What a run inside of it is given. */
-export const nestedInput = (run: WorkState, work: string): RunInput => {
-  const { runId, input } = run.going[work]?.asks ?? { runId: `${run.runId}/${work}`, input: undefined }
-  return { runId, input, inside: { rootRunId: rootOf(run), parentRunId: `${run.runId}/${work}` } }
+export const nestedInput = (run: WorkState, work: string, reader: HistoryReader = 'agents'): RunInput => {
+  const { runId, input, history: own }: Omit<Asks, 'state'> = run.going[work]?.asks ?? { runId: `${run.runId}/${work}`, input: undefined }
+  const told = readBy(run.history, reader)
+  const history = own ?? (told.length > 0 ? { agents: told } : undefined)
+  return { runId, input, inside: { rootRunId: rootOf(run), parentRunId: `${run.runId}/${work}` }, ...(history && { history }) }
 }
 
 export const paused = ({ going }: WorkState, work: string, pauseMs: number): Partial<WorkState> => {

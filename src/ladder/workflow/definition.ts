@@ -1,8 +1,10 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
-import type { z } from 'zod'
+
+import type { Heard } from '../audience.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
-import type { Heard } from '../heard.ts'
+import type { HistoryMessage } from '../history.rules.ts'
+import type { Schema } from '../schema.ts'
 import type { StepRecord } from './workflow.context.ts'
 
 /** What the code of a step is given. `state` is its own copy: what an attempt did to it counts when the attempt ends well. */
@@ -11,6 +13,8 @@ export type StepContext<Input, State> = {
   state: State
   /** What the caller brought along; it is never stored. */
   readonly context: Readonly<Record<string, unknown>>
+  /** What was said before, as far as the run was told it. */
+  readonly history: readonly HistoryMessage[]
   /** The steps that have ended, by name, children of parallel ones among them. */
   readonly steps: Readonly<Record<string, StepRecord>>
   readonly runId: string
@@ -52,7 +56,7 @@ export type Work<Input, State, Name extends string> = Doing<Input, State> & {
   before?: Hook<Input, State, void>
   after?: (context: StepContext<Input, State>, output: unknown) => Late<void>
   /** What counts as its output, and the schema of that. */
-  output?: { extract?: (result: unknown) => unknown; schema?: z.ZodType }
+  output?: { extract?: (result: unknown) => unknown; schema?: Schema }
   /** `false`: never again, whatever the workflow says. */
   retry?: Retry | false
 }
@@ -86,7 +90,7 @@ export type SleepUntilStep<Input, State, Name extends string> = {
 export type WaitStep<Input, State, Name extends string> = {
   name: Name
   waitFor: string
-  schema?: z.ZodType
+  schema?: Schema
   /** ms. Default: it waits for ever. */
   timeoutMs?: number
 } & Leads<Input, State, Name>
@@ -104,7 +108,7 @@ export type WorkflowDefinition<Input, State extends object, Name extends string,
   /** Another one refuses the runs that are under way. */
   version?: string
   description?: string
-  input?: z.ZodType<Input>
+  input?: Schema<Input>
   /** What runs begin with: plain data. */
   state?: State
   steps: readonly Step<Input, State, Name>[]

@@ -1,9 +1,10 @@
 /** The author's code of each step as an actor: whatever it throws comes back as a result, so that the chart decides what happens next. */
 import { isDeepStrictEqual } from 'node:util'
 import type { AnyActorLogic, AnyActorRef } from 'xstate'
-import type { z } from 'zod'
 import { effect, fromTask } from '../../index.ts'
 import { LadderError, wordsOf } from '../errors.ts'
+import { handedDown, readBy } from '../history.rules.ts'
+import { fitted, type Schema } from '../schema.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, isWork, type Onward, type Retry, type StepContext } from './definition.ts'
 import { outputActor, untilActor } from './workflow.chart.rules.ts'
 import type { RunContext, StepEnd } from './workflow.context.ts'
@@ -86,9 +87,12 @@ const work = (step: AnyWork, { retry: usual }: AnyWorkflow, contextOf: CallerCon
       const { answer } = run.going[step.name] ?? {}
       if (!answer && (await step.skip?.(code))) return { ended: 'skipped', ...onwardOf(await leads?.after(code, undefined)) }
       if (!answer) await step.before?.(code)
-      if ('agent' in step && !answer) return { ended: 'asks', input: step.input ? await step.input(code) : code.input, state: code.state }
+      if ('agent' in step && !answer) {
+        const input = step.input ? await step.input(code) : code.input
+        return { ended: 'asks', input: await step.agent.fit(input), state: code.state, ...handedDown(step.agent, readBy(run.history, 'agents')) }
+      }
       if (answer?.error) throw LadderError.from(answer.error)
-      const output = checked(step, 'run' in step ? await step.run(code) : answer?.data)
+      const output = await checked(step, 'run' in step ? await step.run(code) : answer?.data)
       await step.after?.(code, output)
       return { ended: 'completed', output, state: code.state, ...onwardOf(await leads?.after(code, output)) }
     } catch (thrown) {
@@ -148,7 +152,7 @@ const rest = (step: Resting, contextOf: CallerContext, leads: Leads): AnyActorLo
         throw new LadderError('STEP_TIMEOUT', `the step '${step.name}' has waited ${step.timeoutMs} ms for '${step.waitFor}', and it has not come`, {
           context: { step: step.name, event: step.waitFor },
         })
-      const output = 'waitFor' in step ? checked({ name: step.name, output: definedSchema(step.schema) }, given) : undefined
+      const output = 'waitFor' in step ? await checked({ name: step.name, output: definedSchema(step.schema) }, given) : undefined
       return { ended: 'completed', output, state: run.state, ...onwardOf(await leads.after(code, output)) }
     } catch (thrown) {
       const error = stepError(step.name, thrown)
@@ -179,23 +183,18 @@ const merged = (before: unknown, branches: readonly unknown[]): unknown => {
   return all
 }
 
-const pauseAfter = (attempt: number, { backoff = 'exponential' }: Retry = {}): number => {
+/** ms before the attempt after this one. */
+export const pauseAfter = (attempt: number, { backoff = 'exponential' }: Retry = {}): number => {
   const wanted =
     typeof backoff === 'function' ? backoff(attempt) : backoff === 'none' ? 0 : backoff === 'linear' ? 500 * attempt : 500 * 2 ** (attempt - 1)
   return Math.min(pauseMaxMs, Math.max(0, Number.isFinite(wanted) ? wanted : 0))
 }
 
-const definedSchema = (schema: z.ZodType | undefined) => (schema ? { schema } : {})
+const definedSchema = (schema: Schema | undefined) => (schema ? { schema } : {})
 
-const checked = ({ name, output: { extract, schema } = {} }: Pick<AnyWork, 'name' | 'output'>, result: unknown): unknown => {
+const checked = async ({ name, output: { extract, schema } = {} }: Pick<AnyWork, 'name' | 'output'>, result: unknown): Promise<unknown> => {
   const output = extract ? extract(result) : result
-  const read = schema?.safeParse(output)
-  if (!read) return output
-  if (read.success) return read.data
-  throw new LadderError('SCHEMA_VALIDATION_FAILED', `the output of the step '${name}' does not fit its schema: ${read.error.message}`, {
-    context: { step: name },
-    cause: read.error,
-  })
+  return schema ? fitted(schema, output, `the output of the step '${name}'`, { step: name }) : output
 }
 
 const stepError = (step: string, thrown: unknown): LadderError =>
@@ -213,10 +212,11 @@ type Given = {
 }
 
 /** Each attempt begins with a state of its own: what a failed one did to it is gone. */
-const codeContext = ({ run: { runId, input, state, steps, inside }, step, attempt, signal, self, contextOf }: Given): Code => ({
+const codeContext = ({ run: { runId, input, state, steps, inside, history }, step, attempt, signal, self, contextOf }: Given): Code => ({
   input: frozen(structuredClone(input)) as never,
   state: structuredClone(step?.asks ? step.asks.state : state) as never,
   context: contextOf(inside?.rootRunId ?? runId),
+  history: readBy(history, 'agents'),
   steps: frozen(steps),
   runId,
   attempt,

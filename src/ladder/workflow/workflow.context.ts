@@ -1,11 +1,12 @@
 /** What a run remembers, and how each thing that happens changes it. Pure. */
 import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
-import { type RunInput as AnyRunInput, began } from '../run.rules.ts'
-import type { WorkAsks, WorkState } from '../work/work.context.ts'
+import { type RunInput as AnyRunInput, began, type RunEnd } from '../run.rules.ts'
+import { answered, type WorkAsks, type WorkState } from '../work/work.context.ts'
 
 export type StepRecord = {
-  status: Exclude<ReportStatus, 'cancelled' | 'max-iterations'>
+  /** `cancelled`: an executable was at work in it when the run was. */
+  status: Extract<ReportStatus, 'completed' | 'failed' | 'skipped' | 'cancelled'>
   output?: unknown
   error?: LadderErrorBody
   attempts: number
@@ -73,4 +74,21 @@ export const settled = (context: RunContext, step: string, end: StepEnd, at: num
   const steps = { ...context.steps, [step]: record }
   if (isChild && end.ended === 'completed') return { steps, going, branches: { ...context.branches, [step]: end.state } }
   return { steps, going, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
+}
+
+/** The run inside of a step has ended because all are cancelled; so has the step that it is a child of. */
+export const cutOff = (
+  { steps }: { steps: readonly { name: string; children: readonly string[] }[] },
+  context: RunContext,
+  work: string,
+  end: RunEnd,
+  at: number,
+): Partial<RunContext> => {
+  const run = { ...context, ...answered(context, work, end) }
+  const parent = steps.find(({ children }) => children.includes(work))?.name
+  const records = [work, ...(parent === undefined ? [] : [parent])].map((step): [string, StepRecord] => {
+    const { startedAt = at, attempts = 0 } = run.going[step] ?? {}
+    return [step, { status: 'cancelled', attempts, startedAt, endedAt: at }]
+  })
+  return { waiting: run.waiting, nested: run.nested, going: run.going, steps: { ...run.steps, ...Object.fromEntries(records) } }
 }

@@ -5,6 +5,7 @@ import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import { type RunState, runActor } from '../run.rules.ts'
+import type { Schema } from '../schema.ts'
 import { workflowMachine } from './compile.rules.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, checkWorkflow, childrenOf, isWork, type WorkflowDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
@@ -49,18 +50,8 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     await this.actor(runId).send(event, options)
   }
 
-  protected get takes(): unknown {
+  protected get takes(): Schema | undefined {
     return this.#definition.input
-  }
-
-  protected parsed(input: Input | undefined): { value?: unknown; error?: LadderError } {
-    const read = this.#definition.input?.safeParse(input)
-    if (!read) return { value: input }
-    if (read.success) return { value: read.data }
-    const error = new LadderError('SCHEMA_VALIDATION_FAILED', `the input of '${this.name}' does not fit its schema: ${read.error.message}`, {
-      cause: read.error,
-    })
-    return { error }
   }
 
   protected begin(): { state: unknown } {

@@ -20,6 +20,7 @@ import {
   endedReport,
   finished,
   handedOver,
+  isLastStep,
   isStepOver,
   judged,
   launchable,
@@ -123,7 +124,8 @@ export const loopSetup = setup({
     stepOver: ({ context }) => isStepOver(context),
     stepStopped: ({ context }) => isStepOver(context) && context.cancelled,
     stepSteered: ({ context }) => isStepOver(context) && context.steers.length > 0,
-    handsOver: ({ context }) => isStepOver(context) && context.step.client !== undefined,
+    /** To the client, or to nobody. */
+    handsOver: ({ context }) => isLastStep(context),
     canLaunch: ({ context }) => launchable(context).length > 0,
     nobodyWaits: ({ context }) => context.step.waiting.length === 0,
   },
@@ -261,8 +263,9 @@ export const loopSetup = setup({
     goOnAsItIs: assign(({ context: { room } }) => ({ room: { ...room, compacted: true } })),
     /** The client runs what is its own, and gives the results with another message. */
     handOver: enqueueActions(({ context, enqueue }) => {
+      const { client, ...own } = context.step
+      if (client === undefined) return
       const pendingCalls = handedOver(context)
-      const { client: _, ...own } = context.step
       const { runId } = context.input
       for (const { callId, name, input } of pendingCalls) enqueue.emit({ type: 'tool', runId, callId, name, phase: 'requested', input })
       enqueue.assign({ pendingCalls, step: own })

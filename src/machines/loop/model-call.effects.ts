@@ -69,7 +69,7 @@ export const callModel =
     let model: Model | undefined
     let prepared: PreparedCall | undefined
     let told = input.told
-    const { tools } = services.agent(profile.agent)
+    const { agent, tools } = services.agent(profile.agent)
     const review = input.minimal ? undefined : services.hooks?.outgoing()
     const take = ({ kind, text: piece }: ModelDelta): void => {
       if (over) return
@@ -121,7 +121,8 @@ export const callModel =
       const content = (id: string) => services.files.content(id)
       const giving = withFiles(sent, opened.accepts, content)
       const given = giving instanceof Promise ? await giving : giving
-      const ask = (said: ModelMessage[]) => opened.call({ ...request, messages: said }, { signal: stop.signal, onDelta: take })
+      const asked = agent.wrapModel?.(opened) ?? opened
+      const ask = (said: ModelMessage[]) => asked.call({ ...request, messages: said }, { signal: stop.signal, onDelta: take })
       lap()
       calling = true
       try {

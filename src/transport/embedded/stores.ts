@@ -74,6 +74,7 @@ export const sqliteRegistry = (database: DatabaseSync, writer: Writer, query: Qu
   const selectPrefix = database.prepare(
     'SELECT key, value, revision, expires_at FROM registry WHERE substr(key, 1, length(?1)) = ?1 AND key >= ?1 ORDER BY key',
   )
+  const selectExpiring = database.prepare('SELECT key, revision, expires_at FROM registry WHERE expires_at IS NOT NULL')
   const entryOf = ({ key, value, revision, expires_at }: RegistryRow): RegistryEntry => ({ key, value, revision, expiresAt: expires_at })
 
   return {
@@ -82,6 +83,12 @@ export const sqliteRegistry = (database: DatabaseSync, writer: Writer, query: Qu
       return row === undefined ? undefined : entryOf(row)
     },
     list: (prefix) => (query(() => selectPrefix.all(prefix)) as RegistryRow[]).map(entryOf),
+    expiring: () =>
+      (query(() => selectExpiring.all()) as Omit<RegistryRow, 'value'>[]).map(({ key, revision, expires_at }) => ({
+        key,
+        revision,
+        expiresAt: expires_at,
+      })),
     async put(key, value, expiresAt, expected) {
       const revision = await writer.write(['registryPut', key, value, expiresAt, expected])
       return revision === unchanged ? undefined : revision

@@ -82,6 +82,7 @@ export const memoryRegistry = (): RegistryStore => {
       [...entries.values()]
         .filter(({ key }) => key.startsWith(prefix))
         .toSorted((left, right) => Buffer.compare(Buffer.from(left.key), Buffer.from(right.key))),
+    expiring: () => [...entries.values()].filter(({ expiresAt }) => expiresAt !== null),
     async put(key, value, expiresAt, expected) {
       if (!fits(key, expected)) return undefined
       last += 1

@@ -11,6 +11,7 @@ import { fromNats, isWrongSequence } from './errors.ts'
 import type { Link } from './link.ts'
 import { type Names, ownKeys } from './names.ts'
 import { watchStream } from './watch.ts'
+import { contentMax } from './workarounds/payload.ts'
 
 /** What the tools of NATS take in a key without a dot. */
 const keyCharacters = /^[A-Za-z0-9_/-]$/
@@ -111,8 +112,14 @@ export const natsRegistry = async (
         subjectOf(key)
         if (value.length > registryValueCharactersMax)
           throw new RuntimeError('too_large', `a registry value may have at most ${registryValueCharactersMax} characters`, { field: 'value' })
+        const data = encoder.encode(value)
+        if (data.length > contentMax(link))
+          throw new RuntimeError('too_large', `a registry value may have at most ${contentMax(link)} bytes here, this one has ${data.length}`, {
+            field: 'value',
+            hint: "keep large content in blobs, or raise the server's max_payload",
+          })
         // With every write: one without it would last for ever.
-        return write(key, expected, encoder.encode(value), ttlMs === undefined ? {} : { 'Nats-TTL': ttlOf(ttlMs) })
+        return write(key, expected, data, ttlMs === undefined ? {} : { 'Nats-TTL': ttlOf(ttlMs) })
       }),
     delete: (key, { expected } = {}) =>
       asked(async () => {

@@ -1,0 +1,58 @@
+/** Mastra: a chain of steps, and parallel ones, with snapshots in a libSQL file. */
+import { join } from 'node:path'
+import { Mastra } from '@mastra/core'
+import { createStep, createWorkflow } from '@mastra/core/workflows'
+import { LibSQLStore } from '@mastra/libsql'
+import { z } from 'zod'
+
+export const open = async ({ steps: sizes, fan }, { folder }) => {
+  let heard = () => undefined
+  const count = z.object({ count: z.number(), output: z.string().optional() })
+  const stepOf = (step) =>
+    createStep({
+      id: `step-${step}`,
+      inputSchema: count,
+      outputSchema: count,
+      execute: async ({ inputData }) => {
+        heard()
+        return { count: inputData.count + 1, output: `step ${step} is done` }
+      },
+    })
+  const chainOf = (length) => {
+    let flow = createWorkflow({ id: `steps-${length}`, inputSchema: count, outputSchema: count })
+    for (let step = 0; step < length; step++) flow = flow.then(stepOf(step))
+    return flow.commit()
+  }
+  const specialistOf = (index) =>
+    createStep({
+      id: `specialist-${index}`,
+      inputSchema: z.object({}),
+      outputSchema: z.object({ said: z.string() }),
+      execute: async () => ({ said: `specialist-${index} has looked at it` }),
+    })
+  const specialists = Array.from({ length: fan }, (_, index) => specialistOf(index))
+  const merge = createStep({
+    id: 'merge',
+    inputSchema: z.record(z.string(), z.object({ said: z.string() })),
+    outputSchema: z.object({ answer: z.number() }),
+    execute: async ({ inputData }) => ({ answer: Object.keys(inputData).length }),
+  })
+  const desk = createWorkflow({ id: 'desk', inputSchema: z.object({}), outputSchema: z.object({ answer: z.number() }) })
+    .parallel(specialists)
+    .then(merge)
+    .commit()
+  const workflows = { ...Object.fromEntries(sizes.map((length) => [`steps-${length}`, chainOf(length)])), desk }
+  const mastra = new Mastra({ workflows, logger: false, storage: new LibSQLStore({ id: 'bench', url: `file:${join(folder, 'mastra.db')}` }) })
+  const result = async (name, inputData) => {
+    const end = await (await mastra.getWorkflow(name).createRun()).start({ inputData })
+    if (end.status !== 'success') throw new Error(`${name} ended as ${end.status}: ${JSON.stringify(end.error ?? end).slice(0, 300)}`)
+    return end.result
+  }
+  return {
+    async steps(length, stepped) {
+      heard = stepped
+      return (await result(`steps-${length}`, { count: 0 })).count
+    },
+    fan: async () => (await result('desk', {})).answer,
+  }
+}

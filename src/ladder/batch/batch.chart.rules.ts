@@ -1,0 +1,97 @@
+/** The states and arrows of a batch, and of one item of it. Plain data. */
+import { runActor } from '../run.rules.ts'
+import type { ItemRun } from './batch.context.ts'
+
+export type BatchShape = {
+  name: string
+  version?: string
+  description?: string
+  executable: string
+  concurrency: number
+  /** An item that fails may be tried again. */
+  isRetried: boolean
+}
+
+/** One item; and code that says whether it is tried again. */
+export const itemLogic = 'item'
+export const retryActor = 'retry()'
+
+export const chartOf = ({ name, version, description, executable, concurrency }: BatchShape) => ({
+  id: name,
+  ...(version !== undefined && { version }),
+  description: description ?? `Runs ${executable} over a list, ${concurrency} at once.`,
+  initial: 'ready',
+  states: {
+    ready: {
+      always: { guard: 'is inside', target: 'working', actions: ['begin'] },
+      on: { execute: { target: 'working', actions: ['begin'] } },
+    },
+    working: {
+      entry: ['fill'],
+      always: [
+        { guard: 'is no list', target: 'failed', actions: ['failUnfit'] },
+        { guard: 'has failures', target: 'failed', actions: ['fail'] },
+        { guard: 'is over', target: 'completed' },
+      ],
+      on: {
+        'xstate.done.actor.*': { actions: ['takeItem', 'tellItem', 'dropItem', 'fill'] },
+        'xstate.error.actor.*': { actions: ['breakItem', 'tellItem', 'dropItem', 'fill'] },
+        'ask.reported': { actions: ['hear', 'passReport'] },
+        approve: { actions: ['decide'] },
+        cancel: { target: 'cancelled', actions: ['stopItems', 'cancel'] },
+      },
+    },
+    completed: { type: 'final', tags: ['settled'], entry: ['end', 'tellCompleted'] },
+    failed: {
+      tags: ['settled'],
+      entry: ['end', 'tellFailed'],
+      always: { guard: 'is inside', target: 'returned' },
+      on: { resume: { target: 'working', actions: ['mend'] } },
+    },
+    cancelled: {
+      tags: ['settled'],
+      entry: ['tellCancelled'],
+      always: { guard: 'is inside', target: 'returned' },
+      on: { resume: { target: 'working', actions: ['mend'] } },
+    },
+    returned: { type: 'final' },
+  },
+})
+
+export const itemChartOf = ({ name, executable, isRetried }: BatchShape) => ({
+  id: `${name}-item`,
+  initial: 'running',
+  states: {
+    running: {
+      entry: ['attempt'],
+      invoke: {
+        id: 'run',
+        src: runActor(executable),
+        input: ({ context: { runId, rootRunId, input, reports } }: { context: ItemRun }) => ({
+          runId: `${runId}/${reports.length + 1}`,
+          input,
+          inside: { rootRunId, parentRunId: runId },
+        }),
+        onDone: [
+          ...(isRetried ? [{ guard: 'has failed', target: 'deciding', actions: ['takeEnd'] }] : []),
+          { target: 'ended', actions: ['takeEnd'] },
+        ],
+        onError: { target: 'ended', actions: ['break'] },
+      },
+      on: { 'ask.reported': { actions: ['passReport'] }, approve: { actions: ['decide'] } },
+    },
+    ...(isRetried && {
+      deciding: {
+        invoke: {
+          id: retryActor,
+          src: retryActor,
+          input: ({ context: { attempts, end } }: { context: ItemRun }) => ({ attempt: attempts, error: end?.error }),
+          onDone: [{ guard: 'tries again', target: 'pausing', actions: ['pause', 'tellRetry'] }, { target: 'ended' }],
+          onError: { target: 'ended', actions: ['break'] },
+        },
+      },
+      pausing: { after: { pause: 'running' } },
+    }),
+    ended: { type: 'final' },
+  },
+})

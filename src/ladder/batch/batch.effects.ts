@@ -1,0 +1,15 @@
+/** The author's code of a batch as an actor: whether an item is tried again. */
+import type { AnyActorLogic } from 'xstate'
+import { fromTask } from '../../index.ts'
+import { LadderError, type LadderErrorBody } from '../errors.ts'
+import type { Retry } from '../workflow/definition.ts'
+import { pauseAfter } from '../workflow/step.effects.ts'
+
+/** @property pauseMs until its next attempt; null: there is none */
+export type Again = { pauseMs: number | null }
+
+export const retryLogic = (retry: Retry): AnyActorLogic =>
+  fromTask<Again, { attempt: number; error: LadderErrorBody }>(async ({ input: { attempt, error } }) => {
+    const mayTry = attempt < (retry.attempts ?? 1) && error.category !== 'cancelled' && (retry.retryOn?.(LadderError.from(error)) ?? true)
+    return { pauseMs: mayTry ? pauseAfter(attempt, retry) : null }
+  }) as AnyActorLogic

@@ -1,0 +1,13 @@
+/** Sessions and runs in the registry of a runtime: in its data folder, or on the NATS server that its nodes share. Where nothing else is said, they are kept there. */
+import type { Transport } from '../../index.ts'
+import { keyedCheckpoints } from './keyed-checkpoints.ts'
+import { keyedSnapshots } from './keyed-snapshots.ts'
+import type { Now } from './rows.rules.ts'
+import type { CheckpointStore, SnapshotStore } from './store.ts'
+
+/** A row may have about a million characters. @param options.clock ms since the epoch; default: that of the machine */
+export const registryStore = (registry: Transport['registry'], { clock = Date.now }: { clock?: Now } = {}): CheckpointStore =>
+  keyedCheckpoints(registry, clock)
+
+/** A snapshot may have about a million characters. */
+export const registrySnapshots = (registry: Transport['registry']): SnapshotStore => keyedSnapshots(registry)

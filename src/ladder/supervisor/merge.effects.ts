@@ -1,0 +1,72 @@
+/** What an iteration comes to, as one effect: the state, whether it is enough, and who is next. */
+import type { AnyActorLogic } from 'xstate'
+import { fromTask } from '../../index.ts'
+import { fitted } from '../schema.ts'
+import { type Code, type CodeInput, codeContext, type Scope, supervisorError } from './code.effects.ts'
+import { decisionOf } from './decision.rules.ts'
+import type { CheckedIntent } from './definition.ts'
+import type { Decision, Merged, SupervisorRun } from './supervisor.context.ts'
+
+/** What branches add to the state, in the order in which they were chosen; then whether it is enough, and who is next. */
+export const merge = (scope: Scope): AnyActorLogic => {
+  const { definition, intents } = scope
+  return fromTask<Merged, CodeInput>(async ({ input: { run }, self, signal }) => {
+    try {
+      const { state, conflicts } = await mergedState(run, intents)
+      const code = codeContext(scope, { run: { ...run, state }, signal, self })
+      const verdict = (await definition.evaluate?.(code as never)) ?? undefined
+      const directive = verdict?.satisfied === true ? undefined : await directiveOf(scope, run, code, verdict?.reassignTo)
+      return { ended: 'completed', state, conflicts, ...(verdict && { verdict: { ...verdict } }), ...(directive && { directive }) }
+    } catch (thrown) {
+      return { ended: 'failed', error: supervisorError(thrown, `what follows an iteration of '${definition.name}'`) }
+    }
+  }) as AnyActorLogic
+}
+
+/** Keys that would not be data, but what an object is made of: no journal takes them. */
+const unsafe = new Set(['__proto__', 'constructor', 'prototype'])
+export const withoutUnsafe = (output: unknown): unknown =>
+  typeof output === 'object' && output !== null && !Array.isArray(output)
+    ? Object.fromEntries(Object.entries(output).filter(([key]) => !unsafe.has(key)))
+    : output
+
+const mergedState = async (
+  run: SupervisorRun,
+  intents: readonly CheckedIntent[],
+): Promise<{ state: Record<string, unknown>; conflicts: string[] }> => {
+  const state: Record<string, unknown> = { ...(structuredClone(run.state) as object) }
+  const written = new Set<string>()
+  const conflicts = new Set<string>()
+  for (const name of run.now.decision?.next ?? []) {
+    const record = run.now.branches[name]
+    const intent = intents.find((one) => one.name === name)
+    if (record?.status !== 'completed' || !intent) continue
+    const added = intent.output
+      ? await fitted(intent.output, record.output, `what '${name}' adds to the state`)
+      : intent.agent
+        ? undefined
+        : record.output
+    if (typeof added !== 'object' || added === null) continue
+    for (const [key, value] of Object.entries(added)) {
+      if (unsafe.has(key)) continue
+      if (written.has(key)) conflicts.add(key)
+      written.add(key)
+      state[key] = value
+    }
+  }
+  return { state, conflicts: [...conflicts] }
+}
+
+/** The evaluation comes before what intents say of themselves; of those that ran at once all are heard, and an end of one is the end. */
+const directiveOf = async (scope: Scope, run: SupervisorRun, code: Code, reassignTo: unknown): Promise<Decision | undefined> => {
+  if (reassignTo !== undefined) return decisionOf(scope, 'evaluate', reassignTo, 'reassignTo of evaluate')
+  const said: Decision[] = []
+  for (const name of run.now.decision?.next ?? []) {
+    const intent = scope.intents.find((one) => one.name === name)
+    const next = typeof intent?.next === 'function' ? await intent.next(code, run.now.branches[name]?.output) : intent?.next
+    if (next !== undefined) said.push(decisionOf(scope, 'intent.next', next, `next of '${name}'`))
+  }
+  if (said.length === 0) return undefined
+  const isOver = said.some(({ next }) => next.length === 0)
+  return { source: 'intent.next', next: isOver ? [] : said.flatMap(({ next }) => next), raw: said.map(({ raw }) => raw) }
+}

@@ -1,0 +1,44 @@
+/** Sessions and runs in the registry of a data folder. */
+import { afterAll, expect, test } from 'vitest'
+import { openTransport, type Transport } from '../../../src/index.ts'
+import { registrySnapshots, registryStore } from '../../../src/ladder/index.ts'
+import { folders } from '../../transport/folder.ts'
+import { aRow, describeCheckpointStore, describeSnapshotStore } from './store.contract.ts'
+
+const aFolder = folders()
+const folder = aFolder()
+let transport: Promise<Transport> | undefined
+const opened = (): Promise<Transport> => (transport ??= openTransport(`embedded:${folder}`))
+const reopened = async (): Promise<Transport> => {
+  await (await opened()).close()
+  transport = undefined
+  return opened()
+}
+afterAll(async () => (await transport)?.close())
+
+describeCheckpointStore({
+  name: 'sessions in the registry of a data folder',
+  open: async (clock) => registryStore((await opened()).registry, { clock }),
+  reopen: async (clock) => registryStore((await reopened()).registry, { clock }),
+})
+describeSnapshotStore({
+  name: 'runs in the registry of a data folder',
+  open: async () => registrySnapshots((await opened()).registry),
+  reopen: async () => registrySnapshots((await reopened()).registry),
+})
+
+test('[WL-041] a row that is too large for the registry is refused by its size, and nothing is stored', async () => {
+  const store = registryStore((await opened()).registry)
+  await expect(store.save(aRow('large', { state: 'x'.repeat(1024 * 1024) }))).rejects.toMatchObject({
+    code: 'STORE_FAILED',
+    context: { code: 'too_large' },
+    hint: 'keep large content elsewhere, and its name in the state',
+  })
+  expect(await store.load('large', 's')).toBeUndefined()
+})
+
+test('a registry that is closed is STORE_FAILED', async () => {
+  const closed = await openTransport('memory:')
+  await closed.close()
+  await expect(registryStore(closed.registry).load('desk', 's')).rejects.toMatchObject({ code: 'STORE_FAILED', context: { code: 'closed' } })
+})
