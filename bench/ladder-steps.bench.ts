@@ -1,5 +1,5 @@
 /**
- * What does a step of a workflow cost that outlives its process, and a supervisor that asks ten at once, beside the same in plain code and, with `--peers`, in
+ * What does a step of a workflow cost that outlives its process, a supervisor that asks ten at once, and a turn of a long session, beside the same in plain code and, with `--peers`, in
  * other agent runtimes? Each contender runs in a process of its own. Steps do nothing but count, so what is measured is what stands around them.
  */
 import { floor, ours } from './ladder/contender.ts'
@@ -14,6 +14,8 @@ const wanted: Wanted[] = [
   { key: 'fan', subject: ours.disk, to: langGraph, limit: 1 },
   { key: 'growth', subject: ours.memory, limit: 1.5 },
   { key: 'growth', subject: ours.disk, limit: 1.5 },
+  { key: 'turnGrowth', subject: ours.memory, limit: 1.5 },
+  { key: 'turnGrowth', subject: ours.disk, limit: 1.5 },
   // What a step leaves in the run: its record, which its report shows.
   { key: 'late', subject: ours.disk, limit: 2_048 },
 ]

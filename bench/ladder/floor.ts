@@ -1,7 +1,7 @@
 /** The least that steps can cost which outlive their process: plain code, and a row in SQLite for each. Nothing checks, recovers or reports. */
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Open } from './contender.ts'
+import { historyKept, historyMax, type Open } from './contender.ts'
 
 export const open: Open = ({ fan }, { folder }) => {
   const database = new DatabaseSync(join(folder, 'floor.db'))
@@ -33,6 +33,16 @@ export const open: Open = ({ fan }, { folder }) => {
       database.exec('COMMIT')
       insert.run(run, fan + 1, 'merge', JSON.stringify(said))
       return said.length
+    },
+    async talk(turns, said) {
+      const run = runs++
+      let history: string[] = []
+      for (let turn = 0; turn < turns; turn++) {
+        said()
+        history.push(`message ${turn}`, `answer ${turn}`)
+        if (history.length > historyMax) history = ['a summary', ...history.slice(-historyKept)]
+        insert.run(run, turn, 'turn', JSON.stringify(history.slice(-2)))
+      }
     },
     close: () => database.close(),
   }

@@ -1,8 +1,8 @@
 /** The ladder as a contender, through its public interface. */
 import { join } from 'node:path'
 import { createRuntime } from '../../src/index.ts'
-import { END, ladder, supervisor, workflow } from '../../src/ladder.ts'
-import type { Open } from './contender.ts'
+import { END, type HistoryMessage, ladder, orchestrator, supervisor, workflow } from '../../src/ladder.ts'
+import { historyKept, historyMax, type Open } from './contender.ts'
 
 export const open: Open = async ({ steps: sizes, fan }, { variant, folder }) => {
   let heard: () => void = () => undefined
@@ -31,9 +31,16 @@ export const open: Open = async ({ steps: sizes, fan }, { variant, folder }) => 
     route: ({ iteration }) => (iteration === 0 ? names : END),
     evaluate: () => ({ satisfied: true }),
   })
+  const chat = orchestrator({
+    name: 'chat',
+    state: { answers: 0 },
+    intents: { answer: ({ state }) => ({ answers: state.answers + 1 }) },
+    route: () => 'answer',
+    summarize: { keep: historyKept },
+  })
   const runtime = await createRuntime({
     transport: variant === 'disk' ? `embedded:${join(folder, 'store')}` : 'memory:',
-    extensions: [ladder({ executables: [...flows, desk] })],
+    extensions: [ladder({ executables: [...flows, desk, chat] })],
   })
   let runs = 0
   return {
@@ -47,6 +54,19 @@ export const open: Open = async ({ steps: sizes, fan }, { variant, folder }) => 
       const { data, error } = await desk.execute(undefined, { runId: `run-${runs++}` })
       if (error) throw error
       return Object.keys(data ?? {}).length
+    },
+    async talk(turns, said) {
+      const sessionId = `session-${runs++}`
+      let history: HistoryMessage[] = []
+      for (let turn = 0; turn < turns; turn++) {
+        said()
+        const { data, error } = await chat.execute(`message ${turn}`, { sessionId, history })
+        if (error) throw error
+        history.push({ role: 'user', content: `message ${turn}` }, { role: 'assistant', content: `answer ${data?.answers}` })
+        if (history.length <= historyMax) continue
+        const compaction = await chat.command('compact', { sessionId, history })
+        if (compaction) history = [compaction.summary, ...history.slice(compaction.replacesToIndex + 1)]
+      }
     },
     close: () => runtime.close(),
   }

@@ -9,8 +9,8 @@ export type Measured = { name: string; rounds: (Figures & Held)[]; failed?: stri
 export type Failed = { name: string; reason: string }
 
 const amounts: Amounts = quick
-  ? { warmUpMs: 20, short: 10, shorts: 2, long: 20, longs: 1, fan: 3, fans: 3 }
-  : { warmUpMs: 2_000, short: 100, shorts: 10, long: 1_000, longs: 2, fan: 10, fans: 100 }
+  ? { warmUpMs: 20, short: 10, shorts: 2, long: 20, longs: 1, fan: 3, fans: 3, turns: 20 }
+  : { warmUpMs: 2_000, short: 100, shorts: 10, long: 1_000, longs: 2, fan: 10, fans: 100, turns: 1_000 }
 
 export const metrics: { key: keyof (Figures & Held); title: string; unit: string }[] = [
   { key: 'short', title: `a step of a workflow of ${amounts.short} steps`, unit: 'µs, p50 of its runs' },
@@ -21,6 +21,10 @@ export const metrics: { key: keyof (Figures & Held); title: string; unit: string
   { key: 'late', title: `heap of a run when ${amounts.long} steps are done`, unit: 'KiB' },
   { key: 'fan', title: `a supervisor that asks ${amounts.fan} at once and puts together what they say`, unit: 'µs, p50' },
   { key: 'fanWorst', title: `a supervisor that asks ${amounts.fan} at once, the slowest of a hundred`, unit: 'µs, p99' },
+  { key: 'turn', title: `a turn of a session of ${amounts.turns} turns, compacted now and then`, unit: 'µs' },
+  { key: 'turnGrowth', title: `the last tenth of ${amounts.turns} turns against the first tenth`, unit: 'times as long' },
+  { key: 'turnEarly', title: `heap of a session after ${amounts.turns / 10} turns`, unit: 'KiB' },
+  { key: 'turnLate', title: `heap of a session after ${amounts.turns} turns`, unit: 'KiB' },
 ]
 
 const program = new URL('measured.ts', import.meta.url)
@@ -70,7 +74,7 @@ const goalsOf = (measured: readonly Measured[], key: Key, wanted: readonly Wante
   })
 
 /** What is a ratio already, or a difference that may be nothing, is not compared. */
-const uncompared: readonly Key[] = ['growth', 'early', 'late']
+const uncompared: readonly Key[] = ['growth', 'early', 'late', 'turnGrowth', 'turnEarly', 'turnLate']
 
 export const tableOf = (
   measured: readonly Measured[],

@@ -35,7 +35,7 @@ const rows: { program: string; story: string; title: string; cell: Cell }[] = [
   { program: 'desk', story: 'whileOneWorks', title: '… killed while one of three works: goes on by itself', cell: byItself },
   { program: 'desk', story: 'whileOneWorks', title: '… asked again', cell: ranAgain },
   { program: 'session', story: 'calm', title: '… calls for summaries', cell: summaries },
-  { program: 'session', story: 'calm', title: '… what the model sees in turn 8', cell: seenLast },
+  { program: 'session', story: 'calm', title: '… what the model sees in turn 8, beside system messages', cell: seenLast },
   { program: 'session', story: 'inTheThirdTurn', title: '… killed in turn 3: goes on by itself', cell: byItself },
   { program: 'session', story: 'inTheThirdTurn', title: '… asked again', cell: ranAgain },
   { program: 'session', story: 'inTheThirdTurn', title: '… message 3, as turn 4 sees it', cell: kept },

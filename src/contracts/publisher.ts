@@ -16,7 +16,8 @@ export type PublisherEvent =
   | { type: 'tool.started'; callId: string; name: string; input: unknown }
   /** It does not go on before a person has decided. */
   | { type: 'tool.waiting'; approval: Approval }
-  | { type: 'tool.ended'; callId: string; name: string; status: ToolOutcome['status']; output: unknown }
+  /** `artifacts`: what the call gave beside its answer. */
+  | { type: 'tool.ended'; callId: string; name: string; status: ToolOutcome['status']; output: unknown; artifacts?: Record<string, unknown> }
   /** A setting that the session keeps for its users has changed. */
   | { type: 'configure'; verbose?: VerboseLevel }
   /** All is said. The turn goes on when the publisher has ended. */

@@ -20,4 +20,6 @@ export type ToolInput = ToolPlace & {
 export type GateInput = ToolPlace
 export type GateOutput = { kind: 'gate'; runId: string; callId: string; name: string; verdict: GateVerdict }
 export type ToolCallInput = ToolPlace & { attempt: number; onCrash: CrashPolicy }
-export type ToolCallOutput = { kind: 'tool'; id: string; conversation?: string; callId: string; name: string; output: unknown }
+export type ToolCallOutput = { kind: 'tool'; id: string; conversation?: string; callId: string; name: string; output: unknown } & Artifacts
+/** What the call gave beside its answer. */
+export type Artifacts = { artifacts?: Record<string, unknown> }

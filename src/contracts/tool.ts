@@ -47,6 +47,11 @@ export type ToolContext = {
    * At most 8,000 characters, and 20 in one attempt. Left out where another process serves the tool. @throws RuntimeError bad_request, too_large, overloaded
    */
   sideResult?(result: { question?: string; text: string }): void
+  /**
+   * What the call gives beside its answer: plain data that no model reads, kept with the result. A supervisor of the ladder puts what tools of its agents
+   * write here into its state. At most 1 MiB of JSON. Where another process serves the tool nothing of it comes back.
+   */
+  artifacts: Record<string, unknown>
   log: Logger
 }
 

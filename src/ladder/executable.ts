@@ -3,6 +3,7 @@ import type { AnyStateMachine } from 'xstate'
 import { type Agent, isRuntimeError, type Tool, uuid, type WaitOptions } from '../index.ts'
 import { type Decision, decide, type PendingCall } from './approval.ts'
 import { checkHeard, type Heard } from './audience.ts'
+import { Binding } from './binding.ts'
 import { lend, lentTo } from './contexts.ts'
 import { type ToolOptions, toolOf } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
@@ -11,13 +12,17 @@ import { heardIn, type RunFeed } from './heard.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
 import { type Handlers, Listeners, silent, Tellers, type Warn } from './listeners.ts'
 import { type Observe, observed, observersFor } from './observers.ts'
-import type { Bound, ExecuteOptions } from './options.ts'
-import type { RunInput, RunState } from './run.rules.ts'
+import type { Bound, CallOptions, ExecuteOptions } from './options.ts'
+import { type RunInput, type RunState, rootOf } from './run.rules.ts'
 import { type Begin, followRun, isSettled, unlessEnded } from './running.ts'
 import { fitted, type Schema } from './schema.ts'
 import { Streamed } from './streamed.ts'
+import { type CallPlace, calling } from './work/calls.ts'
 
 type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
+/** `called`: by code of another run. */
+type RunOptions = CallOptions & { called?: CallPlace }
+
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
 export type InputOf<One extends AnyExecutable> = Parameters<One['execute']>[0]
@@ -35,9 +40,13 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   abstract readonly agents: readonly Agent[]
   /** Executables that may run inside of its runs. */
   readonly inside: readonly AnyExecutable[] = []
+  /** Those that its code may call by name, though nobody has given them to the runtime. */
+  readonly callable: readonly AnyExecutable[] = []
+  /** Of calls that wait in this process, by run. */
+  readonly #options = new Map<string, object>()
   readonly #listeners: Listeners
   readonly #observe: Observe | undefined
-  #boundTo: Bound | undefined
+  readonly #binding = new Binding<Bound>()
   #warn: Warn = silent
 
   constructor({ on, observe }: Heard = {}) {
@@ -46,9 +55,14 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     this.#observe = observe
   }
 
+  /** Called when a runtime is made that is going to have it. */
+  announce(): void {
+    this.#binding.announce()
+  }
+
   /** Called when a runtime starts with it, and with nothing when that one ends. */
   bind(bound: Bound | undefined): void {
-    this.#boundTo = bound
+    this.#binding.bind(bound)
     for (const one of this.#all()) one.#warn = bound?.warn ?? silent
   }
 
@@ -70,8 +84,16 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   /** The same, heard as it happens. */
-  stream(input: Input, { runId = uuid(), ...options }: ExecuteOptions = {}): Streamed<Result<Data>> {
-    return this.#run(runId, { type: 'execute' }, options, input)
+  stream(input: Input, options: ExecuteOptions = {}): Streamed<Result<Data>> {
+    const { runId = uuid(), ...rest } = options
+    const calls = options.runId === undefined ? calling.getStore() : undefined
+    return calls && !calls.isOver ? calls.stream(this, input, rest) : this.#run(runId, { type: 'execute' }, rest, input)
+  }
+
+  /** As code of another run calls it: an actor of its own by the name that it has there, which ends with what it comes to. */
+  called(input: Input, place: CallPlace, options: CallOptions = {}): Streamed<Result<Data>> {
+    const signal = AbortSignal.any([place.signal, ...(options.signal ? [options.signal] : [])])
+    return this.#run(place.runId, { type: 'execute' }, { ...options, signal, called: place }, input)
   }
 
   /**
@@ -84,7 +106,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** What the actor of a run is created with, for whoever begins it there, by `execute`. @throws LadderError SCHEMA_VALIDATION_FAILED */
   async runInput(runId: string, input: Input): Promise<RunInput> {
-    return { ...this.begin(), runId, input: await this.fit(input) }
+    return { ...this.begin({ runId }), runId, input: await this.fit(input) }
   }
 
   /**
@@ -130,6 +152,16 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return { events: heardIn(events, runId), end, stop }
   }
 
+  /** What is wrong with an input, if anything is: nothing runs. */
+  async refuses(input: Input): Promise<LadderError | undefined> {
+    return (await this.#given(input, undefined)).error
+  }
+
+  /** What its input has to be, where it says so. */
+  get schema(): Schema | undefined {
+    return this.takes
+  }
+
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
   async cancel(runId: string, reason = 'cancelled'): Promise<void> {
     await this.actor(runId).send({ type: 'cancel', reason })
@@ -164,6 +196,11 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     this.#warn(facts, message)
   }
 
+  /** What an event of its run means besides. */
+  protected alsoTold(_event: LadderEvent, _runId: string): LadderEvent[] {
+    return []
+  }
+
   /** A run of it has ended, on this node. */
   protected ended(run: RunState): void {
     const observers = observersFor(this.#observe, run.inside !== undefined)
@@ -174,8 +211,19 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return lentTo(this, runId)
   }
 
-  /** What a run begins with, beside its input. */
-  protected abstract begin(): object
+  /** What the caller of a run has said, where that is in this process. */
+  protected optionsOf(runId: string): object {
+    return this.#options.get(runId) ?? nothing
+  }
+
+  /** What a run begins with, beside its input. @param options those of the call, of any rung */
+  protected abstract begin(options: ExecuteOptions): object
+
+  /** What a caller is given of the data of its run. @throws LadderError SCHEMA_VALIDATION_FAILED */
+  protected async delivered(data: unknown, _options: object): Promise<Data> {
+    return data as Data
+  }
+
   protected abstract reportOf(run: RunState): Report
   /** What it gives back, also beside an error where there is something. */
   protected dataOf(run: RunState): unknown {
@@ -189,24 +237,47 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return this.bound.runtime.actor(this.name, runId, input)
   }
 
+  /** Tells a run that is there what it goes on with, and waits for what comes of it. */
+  protected goingOn(runId: string, event: { type: string }, options: Omit<ExecuteOptions, 'runId'>): Promise<Result<Data>> {
+    return this.#run(runId, event, options).result
+  }
+
   /** An input as a run inside of another one takes it. @throws LadderError SCHEMA_VALIDATION_FAILED */
   async fit(input: unknown): Promise<unknown> {
     return this.takes ? fitted(this.takes, input, `the input of '${this.name}'`) : input
   }
 
-  #run(runId: string, begin: Begin, options: Omit<ExecuteOptions, 'runId'>, input?: Input): Streamed<Result<Data>> {
+  #run(runId: string, begin: Begin, options: RunOptions, input?: Input): Streamed<Result<Data>> {
     const leave = new AbortController()
     const streamed = new Streamed<Result<Data>>(options.on)
+    if (options.called) streamed.on({ '*': options.called.hear })
     const work = async (): Promise<Result<Data>> => {
       const given: Given = begin.type === 'execute' ? await this.#given(input, options.history) : {}
-      if (given.error) return resultOf(this.refused(runId, given.error), given.error)
-      const run = { ...this.begin(), runId, input: given.value, ...(given.history && { history: given.history }) }
+      if (given.error) return resultOf(placed(this.refused(runId, given.error), options.called), given.error)
+      const run = {
+        ...this.begin(options),
+        runId,
+        input: given.value,
+        ...(options.called && { inside: options.called.inside }),
+        ...(given.history && { history: given.history }),
+      }
       const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
       const takeBack = options.context && lend(this, runId, options.context)
-      const following = { begin, signal: options.signal, leave: leave.signal, hear: this.#hearing(runId, streamed) }
-      return await this.#known(runId, followRun(actor, runId, following).finally(takeBack)).then((state) => this.#resultOf(state))
+      const hearing = this.#hearing(runId, streamed)
+      const hear = (told: LadderEvent): void => {
+        for (const event of [told, ...this.alsoTold(told, runId)]) hearing(event)
+      }
+      const following = { begin, rootRunId: rootOf(run), signal: options.signal, leave: leave.signal, hear }
+      this.#options.set(runId, options)
+      try {
+        return await this.#result(await this.#known(runId, followRun(actor, following)), options)
+      } finally {
+        this.#options.delete(runId)
+        takeBack?.()
+      }
     }
-    streamed.follow(work().finally(() => leave.abort()))
+    const ended = options.called ? this.#binding.outlasting(options.called.caller, work) : work()
+    streamed.follow(ended.finally(() => leave.abort()))
     return streamed
   }
 
@@ -232,7 +303,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** What tells an event to the listeners of the executable that it is of, of those that may run inside of this one. */
   hearingWithin(): (told: LadderEvent) => void {
-    const within = new Map([...this.#all()].map((one) => [`${one.type} ${one.name}`, one]))
+    const within = new Map([...this.#all()].map((one) => [`${one.type === 'team' ? 'supervisor' : one.type} ${one.name}`, one]))
     const tellers = new Tellers()
     return (told) => {
       const teller = within.get(tellers.of(told) ?? '')
@@ -247,6 +318,17 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       for (const one of this.inside) one.#all(seen)
     }
     return seen
+  }
+
+  async #result(state: RunState, options: object): Promise<Result<Data>> {
+    const result = this.#resultOf(state)
+    if (result.error) return result
+    try {
+      return { ...result, data: await this.delivered(result.data, options) }
+    } catch (error) {
+      if (!(error instanceof LadderError)) throw error
+      return resultOf({ ...result.report, status: 'failed', error: error.toJSON() }, error)
+    }
   }
 
   #resultOf(state: RunState): Result<Data> {
@@ -264,12 +346,18 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** @throws LadderError LADDER_CONFIG where no runtime has it */
   protected get bound(): Bound {
-    if (this.#boundTo) return this.#boundTo
+    if (this.#binding.to) return this.#binding.to
     throw new LadderError('LADDER_CONFIG', `no runtime has the ${this.type} '${this.name}'`, {
       hint: 'start one with createRuntime({ extensions: [ladder({ executables: [it] })] })',
     })
   }
 }
+
+const nothing = Object.freeze({})
+
+/** A run that never began, where it would have stood. */
+const placed = ({ schemaVersion: _, ...report }: Report, called: CallPlace | undefined): Report =>
+  called ? { ...report, rootRunId: called.inside.rootRunId, parentRunId: called.inside.parentRunId } : { schemaVersion: 1, ...report }
 
 const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: Data): Result<Data> => ({
   ...(error && { error }),

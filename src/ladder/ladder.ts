@@ -25,7 +25,8 @@ export type LadderOptions = {
 const machinesOf = (one: Registered) => Object.entries('machines' in one ? one.machines : { [one.name]: one.machine })
 
 /** @throws LadderError LADDER_CONFIG for two of one name, and for a schedule without what it runs */
-export const ladder = ({ executables, serve = false }: LadderOptions): Extension => {
+export const ladder = ({ executables: given, serve = false }: LadderOptions): Extension => {
+  const executables = withCallable(given)
   const kinds = executables.flatMap(machinesOf)
   const [twice] = kinds.find(([kind], index) => kinds.findIndex(([one]) => one === kind) !== index) ?? []
   if (twice !== undefined) throw new LadderError('LADDER_CONFIG', `two executables are named '${twice}'`, { hint: 'give one of them another name' })
@@ -35,7 +36,8 @@ export const ladder = ({ executables, serve = false }: LadderOptions): Extension
       throw new LadderError('LADDER_CONFIG', `the schedule '${name}' runs '${run.name}', which is not there`, {
         hint: `write ladder({ executables: [${run.name}, ${name}] })`,
       })
-  const runs = executables.filter((one) => one instanceof Executable)
+  const runs = given.filter((one) => one instanceof Executable)
+  for (const one of executables) if (one instanceof Executable) one.announce()
   return {
     name: 'ladder',
     // One agent may be asked in several of them.
@@ -51,4 +53,12 @@ export const ladder = ({ executables, serve = false }: LadderOptions): Extension
       }
     },
   }
+}
+
+/** With those that code of them may call by name. */
+const withCallable = (executables: readonly Registered[]): readonly Registered[] => {
+  const all = new Set(executables)
+  // A set that grows is gone through to its new end.
+  for (const executable of all) if (executable instanceof Executable) for (const one of executable.callable) all.add(one)
+  return [...executables, ...[...all].filter((one) => !executables.includes(one))]
 }

@@ -16,6 +16,8 @@ export type ExecuteOptions = {
   history?: readonly HistoryMessage[]
 }
 
+export type CallOptions = Omit<ExecuteOptions, 'runId'>
+
 /** What a runtime gives to the executables that it has. */
 export type Bound = {
   runtime: Runtime

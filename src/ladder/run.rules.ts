@@ -4,6 +4,9 @@ import type { Report } from './envelope.ts'
 import type { LadderErrorBody } from './errors.ts'
 import type { RunHistory } from './history.rules.ts'
 
+/** Names of those that have called each other, for a run that code has called: none of them is called again below. */
+export type Chain = readonly string[]
+
 /** A run inside of another one is an actor of that one's actor: it begins by itself, and its report stands in the other's. */
 export type RunInput = {
   runId: string
@@ -11,7 +14,7 @@ export type RunInput = {
   /** What was said before, cut for those who read it. */
   history?: RunHistory | undefined
   /** Left out where it is the root. */
-  inside?: { rootRunId: string; parentRunId: string }
+  inside?: { rootRunId: string; parentRunId: string; chain?: Chain }
 }
 
 /** The actor that is an executable of that name, as machines call it in which it runs. */
@@ -35,9 +38,21 @@ export type RunState = RunInput & {
 }
 
 /** What a run inside of another one comes to. */
-export type RunEnd = { data?: unknown; error?: LadderErrorBody; report: Report }
+export type RunEnd = { data?: unknown; error?: LadderErrorBody; report: Report; artifacts?: Artifacts }
+/** What tools of an agent gave beside their answers, by name; of two the later one counts. */
+export type Artifacts = Readonly<Record<string, unknown>>
 
 export const rootOf = ({ runId, inside }: RunInput): string => inside?.rootRunId ?? runId
+
+/** Where runs inside of a run stand. */
+export const below = (run: RunInput, parentRunId: string) => ({
+  rootRunId: rootOf(run),
+  parentRunId,
+  ...(run.inside?.chain && { chain: run.inside.chain }),
+})
+
+/** By which name its caller has brought along a context. */
+export const callerOf = (run: RunInput): string => (run.inside?.chain ? run.runId : rootOf(run))
 
 export const began = (input: RunInput, at: number) => ({ ...input, startedAt: at, endedAt: at, waiting: [] })
 

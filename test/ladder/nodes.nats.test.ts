@@ -114,9 +114,10 @@ test('[WL-113] a workflow that sleeps and waits: its node is killed while it wai
 test('[WL-101] a supervisor with three at once: what has ended on the node that is killed is not asked again, what had not is', async () => {
   const made = (world: World): Made<{ desk: AnyExecutable }> => {
     const writer = agent({ name: 'writer', description: 'Writes.', model: 'test/writer', output: z.object({ title: z.string() }) })
+    const state: { title?: string; counted?: number; looked?: boolean } = {}
     const desk = supervisor({
       name: 'desk',
-      state: {} as { title?: string; counted?: number; looked?: boolean },
+      state,
       intents: {
         write: { agent: writer, output: z.object({ title: z.string() }), input: () => 'a title' },
         count: { run: () => (world.did.push('count'), { counted: 3 }) },

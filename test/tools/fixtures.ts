@@ -16,6 +16,7 @@ export const aContext = (context: Partial<ToolContext> = {}): ToolContext => ({
   runId: 'r1',
   signal: new AbortController().signal,
   progress: () => undefined,
+  artifacts: {},
   log,
   ...context,
 })

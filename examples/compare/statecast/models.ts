@@ -10,8 +10,8 @@ const asked = (job: string, text = ''): string => (/^(?:User|Earlier summary): /
 export const models: NonNullable<RuntimeOptions['models']> = Object.fromEntries(
   jobs.map((job) => [
     `fake/${job}`,
-    async ({ messages }) => {
-      const seen = messages.map((one) => ({ role: one.role, text: 'text' in one ? one.text : '' }))
+    async ({ instructions, messages }) => {
+      const seen = [{ role: 'system', text: instructions }, ...messages.map((one) => ({ role: one.role, text: 'text' in one ? one.text : '' }))]
       return { text: await answer(asked(job, seen.at(-1)?.text), seen) }
     },
   ]),

@@ -36,6 +36,8 @@ export class EffectRunner {
   readonly #asked = new LeanMap<ActorPath, Effect>()
   /** Those of them that have said that they only wait. */
   readonly #waiting = new Set<Effect>()
+  /** Those that were stopped for another reason than that the machine wants them no more. */
+  readonly #left = new WeakSet<Effect>()
   readonly #armed = new LeanMap<number, unknown>()
   /** What commits let out and what has not happened yet, or not ended well, with the sequence of its commit. */
   readonly #pending = new LeanMap<Output, number>()
@@ -205,6 +207,7 @@ export class EffectRunner {
         if (only && this.#launched.get(path) === effect) this.#waiting.add(effect)
         else this.#waiting.delete(effect)
       },
+      leaves: () => this.#left.has(effect),
     })
     if (this.#host.others) bindDirectory(ref, this.#host.others)
     this.#guard(path, effect.launch)
@@ -257,6 +260,7 @@ export class EffectRunner {
     this.#cancelLater()
     for (const handle of this.#armed.values()) this.#host.environment.clock.clearTimeout(handle)
     this.#armed.clear()
+    for (const effect of this.#launched.values()) this.#left.add(effect)
     replica.disconnect()
     for (const effect of this.#launched.values()) this.#kill(effect)
     this.#launched.clear()

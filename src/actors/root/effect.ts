@@ -27,12 +27,14 @@ export type EffectInfo = {
    * end. It is started again, and told all again, where the actor goes on. At first it works.
    */
   waits(only: boolean): void
+  /** Asked once its signal has aborted: whether only its actor leaves this process, and it is begun again where that goes on. Otherwise nobody wants it any more. */
+  leaves(): boolean
 }
 
 const infos = new WeakMap<AnyActorRef, EffectInfo>()
 export const describeEffect = (self: AnyActorRef, info: EffectInfo): void => void infos.set(self, info)
 
-const unheard = { tell: () => undefined, waits: () => undefined }
+const unheard = { tell: () => undefined, waits: () => undefined, leaves: () => false }
 
 /** For use inside an effect: `fromPromise(({ input, self }) => charge(input, { idempotencyKey: effect(self).key }))`. Outside of a host, a plain first attempt. */
 export const effect = (self: AnyActorRef): EffectInfo =>
@@ -71,7 +73,7 @@ export type TaskScope<Input> = {
 }
 
 /** The same for work that may be done on another node, where there is no actor: what it needs to know of itself instead. */
-export type PlaceableScope<Input> = Omit<TaskScope<Input>, 'self'> & { info: Omit<EffectInfo, 'tell' | 'waits'> }
+export type PlaceableScope<Input> = Omit<TaskScope<Input>, 'self'> & { info: Omit<EffectInfo, 'tell' | 'waits' | 'leaves'> }
 export type PlaceableEffect<Output, Input> = (scope: PlaceableScope<Input>) => Promise<Output>
 
 export const placeable = <Output, Input>(work: PlaceableEffect<Output, Input>): PromiseActorLogic<Output, Input> =>

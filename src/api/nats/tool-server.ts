@@ -75,6 +75,7 @@ export const toolServer = (
       runId: text('Statecast-Run-Id'),
       signal: cancelled,
       progress: (message: string) => publish(reply, nothing, { 'Statecast-Progress': oneLine(message) }),
+      artifacts: {},
       log: environment.log,
     }
     return encode(await runTool(tool, { name: tool.name, timeoutMs }, given.data, context, environment))

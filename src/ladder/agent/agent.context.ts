@@ -4,6 +4,7 @@ import type { LadderUsage, Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { toldBefore } from '../history.rules.ts'
 import {
+  type Artifacts,
   began,
   type Decided,
   type DecisionEvent,
@@ -34,6 +35,8 @@ type CallRecord = {
 type InnerRun = { id: string; runId: string; report?: Report; isOver?: true }
 
 export type AgentRun = RunState & {
+  /** What the caller wants its answer to be, in the place of what the agent says: as JSON Schema, where its library says it. */
+  asked?: { schema: unknown; isLenient?: true }
   /** What the model is told, and told to be besides its instructions. */
   told?: Told
   /** Messages in the conversation; there is none before it is asked for the first time. */
@@ -53,6 +56,7 @@ export type AgentRun = RunState & {
   text?: string
   stopped?: { reason: string | null } | undefined
   around?: Around
+  artifacts?: Artifacts
 }
 
 /** What the code of its author makes of an input, and what its calls cost by then: a price that changes later does not change what was spent. */
@@ -121,6 +125,7 @@ const callsSince = (run: AgentRun, said: AskReport, at: number): Partial<AgentRu
       const status = report.status === 'completed' || report.status === 'cancelled' ? report.status : 'failed'
       const error = status === 'failed' ? toolError(report) : undefined
       return {
+        ...(report.artifacts && { artifacts: { ...run.artifacts, ...report.artifacts } }),
         calls: run.calls.map((call) => (call.callId === report.callId ? { ...ended(call), status, endedAt: at, ...(error && { error }) } : call)),
       }
     }
@@ -162,7 +167,8 @@ export const isAtWork = (run: InnerRun | undefined): run is InnerRun => run !== 
 export const runsInside = ({ calls }: AgentRun): boolean => calls.some(({ run }) => isAtWork(run))
 
 /** @param id of the actor that has ended */
-export const ranInside = (run: AgentRun, id: string, { report }: RunEnd): Partial<AgentRun> => ({
+export const ranInside = (run: AgentRun, id: string, { report, artifacts }: RunEnd): Partial<AgentRun> => ({
+  ...(artifacts && { artifacts: { ...run.artifacts, ...artifacts } }),
   calls: run.calls.map((call) => (call.run?.id === id ? { ...call, run: { ...call.run, report } } : call)),
   usage: together(run.usage, report.usage),
 })

@@ -4,7 +4,7 @@ import type { AskOutput, AskReport } from '../../index.ts'
 import { askAgent, askAgentByStep } from '../../index.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
-import { type DecisionEvent, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
+import { below, type DecisionEvent, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
 import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
 import {
   type AgentRun,
@@ -150,7 +150,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
         const given: RunInput = {
           runId: after.calls[index]?.run?.runId ?? '',
           input: isText ? (input as { text: string }).text : input,
-          inside: { rootRunId: rootOf(context), parentRunId: callPath(context, index) },
+          inside: below(context, callPath(context, index)),
         }
         enqueue.assign({ calls: after.calls })
         enqueue.spawnChild(runActor(executable) as never, { id: after.calls[index]?.run?.id as never, input: given as never })
@@ -238,6 +238,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
     output: ({ context }: { context: AgentRun }) => ({
       ...(context.error ? { error: context.error } : { data: context.data }),
       report: reportOf(shape, context),
+      ...(context.artifacts && { artifacts: context.artifacts }),
     }),
   } as never) as unknown as AnyStateMachine
 }

@@ -4,7 +4,7 @@ import type { Heard } from '../audience.ts'
 import { delegateOf } from '../delegates.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
-import type { Schema } from '../schema.ts'
+import { isLenient, type Schema } from '../schema.ts'
 import type { Prices } from '../usage.rules.ts'
 import { type ApprovalPolicy, withApproval } from './approval-policy.ts'
 import { toolWithin } from './around-tool.ts'
@@ -36,7 +36,7 @@ export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<Cor
     prompt?: (input: Input, more: { context: Readonly<Record<string, unknown>> }) => string | Promise<string>
     /** What its answer has to be: the model is told to answer in JSON, and `data` has this type. Default: `data` is the text. */
     output?: Output
-    /** How often the model is asked again with what does not fit. Each is a trip of its own. Default: 0. */
+    /** How often the model is asked again with what does not fit. Each is a trip of its own. Default: 0; 2 where `output` is `lenient`. */
     repair?: number
     /** Calls of the model in one run. Default: 10. */
     maxTrips?: number
@@ -49,6 +49,8 @@ export type AnyAgent = AgentDefinition<any, Schema | undefined>
 export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 'prompt' | 'output'> & {
   name: string
   repair: number
+  /** Its answers are looked at: it says what they have to be, or a caller may. */
+  isChecked: boolean
   maxTrips: number
   prices?: Prices
   hooks: HookOptions
@@ -59,13 +61,15 @@ export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 
   inner: Readonly<Record<string, { executable: AnyExecutable; isText: boolean }>>
 }
 
+const lenientRepairs = 2
 const kindName = /^[a-z][a-z0-9-]{0,31}$/
 
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
-  const { name: given, version, description, input, prompt, output, repair = 0, maxTrips = 10, tools: wanted = [], ...others } = definition
-  const { on: _, observe: __, price, prices: byModel, onUsage, onComplete, budget, guardrails, middleware, cache, ...own } = others
-  const { approval, beforeTool, leakedToolCalls = false, wrapModel, ...rest } = own
+  const { name: given, version, description, input, prompt, output, maxTrips = 10, tools: wanted = [], ...others } = definition
+  const { repair = output !== undefined && isLenient(output) ? lenientRepairs : 0 } = definition
+  const { on: _, observe: __, repair: ___, price, prices: byModel, onUsage, onComplete, budget, guardrails, middleware, cache, ...more } = others
+  const { approval, beforeTool, leakedToolCalls = false, wrapModel, ...rest } = more
   const tools = configured(given, () => wanted.map((one) => (one instanceof Executable ? one.asTool() : one)))
   const core = { ...rest, ...withApproval(given, approval, beforeTool), ...wrapped(tools, leakedToolCalls, wrapModel), tools }
   const name = given ?? nameFor(core)
@@ -92,9 +96,11 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
     }),
   )
   const limits = { ...core.limits, steps: maxTrips }
+  const isChecked = output !== undefined || definition.repair !== undefined
   const common = {
     name,
     repair,
+    isChecked,
     maxTrips,
     inner,
     hooks,

@@ -13,6 +13,7 @@ import {
   type Persisted,
   type Plan,
   planned,
+  type Recalled,
   rangeIn,
   type SessionRun,
   turned,
@@ -41,7 +42,7 @@ export const sessionActions = (name: string, now: () => number, ended: (sessionI
   const tellOfTurn = (type: string, more: (run: SessionRun, event: EventObject) => object = () => ({})) =>
     enqueueActions(({ context, event, enqueue }) => {
       const run = context as SessionRun
-      if (run.turn?.request.wants === 'turn') enqueue.emit(word(type, run, more(run, event)) as never)
+      if (run.turn?.request.wants === 'turn') enqueue.emit(word(type, run, more(run, event)))
     })
   const answer = (status: Answer['status']) => assign(({ context }: Scope) => answered(context, status, now()))
   const failing = (what: (run: SessionRun, event: EventObject) => LadderErrorBody | undefined) =>
@@ -90,8 +91,9 @@ export const sessionActions = (name: string, now: () => number, ended: (sessionI
     wait: taking((context) => turned(context, { waitUntil: now() + (context.turn?.plan?.lockMaxMs ?? 0) })),
     tellWaiting: tellOfTurn('lock.waiting', () => ({ waitedMs: 0 })),
     takeKnown: taking((context, event) => {
-      const ended = endedOf<Readonly<Record<string, unknown>> | undefined>(event)
-      return turned(context, ended.ended === 'completed' && ended.value ? { known: ended.value } : {})
+      const ended = endedOf<Recalled>(event)
+      const { known, warning } = ended.ended === 'completed' ? ended.value : { warning: ended.error.message }
+      return turned(context, { ...(known && { known }), ...(warning !== undefined && { warnings: [warning] }) })
     }),
     tellWindows: tell('history.windowed', ({ turn }) => ({ messageCount: turn?.request.history?.agents.length ?? 0 })),
     place: taking((context) => turned(context, { isPlaced: true })),

@@ -37,10 +37,11 @@ export const answerOf = async (
     ...(placed !== undefined && { placed }),
     ...(attached?.turn?.plan && { turnIndex: attached.turn.plan.turnIndex }),
   })
-  const cancel = (): void =>
-    void actor.send({ type: 'cancel', request: id, reason: String(signal?.reason ?? 'aborted') } as never).catch(() => undefined)
+  // Whoever fails to ask does not wait for it.
+  heard.catch(() => undefined)
+  const cancel = (): void => void actor.send({ type: 'cancel', request: id, reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
   try {
-    if (typeof request !== 'string') await actor.send({ type: 'execute', request } as never)
+    if (typeof request !== 'string') await actor.send({ type: 'execute', request })
     if (signal?.aborted) cancel()
     signal?.addEventListener('abort', cancel)
     const snapshot = await actor.waitFor(({ context }) => !isWaiting(context as SessionRun, id))

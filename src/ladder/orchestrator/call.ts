@@ -10,9 +10,8 @@ import { placeOf, type RunEnd, type RunInput, type RunState, statusOf } from '..
 import { fitted, type Schema } from '../schema.ts'
 import { noUsage } from '../usage.rules.ts'
 import type { TurnResult } from './options.ts'
-import type { Orchestrator } from './orchestrator.ts'
+import { type Callee, type SessionBinding, type SessionScope, sessionFields } from './scope.ts'
 import { hasEnded } from './session-task.effects.ts'
-import { type SessionBinding, type SessionScope, sessionFields } from './tool.ts'
 
 type CallRun = RunState & { end?: RunEnd }
 type Definition = { name: string; inputSchema: z.ZodObject; sessionScope: SessionScope }
@@ -29,10 +28,10 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
   readonly description: string | undefined
   readonly machine: AnyStateMachine
   readonly agents: readonly Agent[] = []
-  readonly #orchestrator: Orchestrator
+  readonly #orchestrator: Callee
   readonly #definition: Definition
 
-  constructor(orchestrator: Orchestrator, definition: Definition) {
+  constructor(orchestrator: Callee, definition: Definition) {
     super()
     this.name = definition.name
     this.version = orchestrator.version

@@ -3,6 +3,8 @@ import { agent } from '../agent/agent.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import type { HistoryMessage, HistoryWindow } from '../history.rules.ts'
+import type { MemoryStore } from '../memory/memory-store.ts'
+import { type MemoryOptions, memoryOptions } from '../memory/session-memory.ts'
 import type { Schema } from '../schema.ts'
 import type { CheckpointStore, SnapshotStore } from '../stores/store.ts'
 import type { SupervisorDefinition } from '../supervisor/definition.ts'
@@ -30,13 +32,6 @@ export type Summarize = SummarizePolicy | ((history: readonly HistoryMessage[], 
 export type AnyCommand = (payload: any, of: { signal: AbortSignal | undefined }) => unknown
 export type Commands = Readonly<Record<string, AnyCommand>>
 
-/** What a memory does for an orchestrator: each comes back without anything where it failed. */
-export type SessionMemory = {
-  /** What is put into the context of code, by its key. */
-  recall?(sessionId: string, input: unknown): Promise<Readonly<Record<string, unknown>> | undefined>
-  remember?(sessionId: string, input: unknown, outcome: unknown): Promise<void>
-}
-
 export type OrchestratorDefinition<
   Input,
   State extends object,
@@ -55,9 +50,12 @@ export type OrchestratorDefinition<
   keepSnapshots?: number | 'all'
   /** Default: that of the whole process, or the store that the runtime has already. */
   checkpointStore?: CheckpointStore
-  /** Hears of turns in flight, which survive without one. */
+  /** Taken and never called: turns in flight stand in their journals. */
   snapshotStore?: SnapshotStore
-  memory?: SessionMemory
+  /** Taken and without effect: a session is one actor, so its turns run one by one on whichever node. */
+  sessionLock?: boolean
+  /** Asked before each turn, what it finds stands in the context of code; told of each clean turn. Default: none. */
+  memory?: MemoryStore | MemoryOptions
   /** Whether a session ends with this turn. Default: it goes on. */
   endsWhen?: (of: { sessionId: string; turnIndex: number; state: State; data: unknown }) => Late<boolean>
   /** What `command()` does, besides `compact`. */
@@ -75,6 +73,7 @@ export type CheckedOrchestrator = {
   summaryKind: string
   policy: SummarizePolicy
   summarizer: AnyExecutable | undefined
+  memory: ReturnType<typeof memoryOptions>
   lockMaxMs: number
   /** undefined: all. */
   keepRows: number | undefined
@@ -82,7 +81,7 @@ export type CheckedOrchestrator = {
 
 const kindName = /^[a-z][a-z0-9-]{0,23}$/
 
-/** @throws LadderError ORCHESTRATOR_CONFIG naming what is wrong with it */
+/** @throws LadderError ORCHESTRATOR_CONFIG, MEMORY_CONFIG naming what is wrong with it */
 export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchestrator => {
   const { name, iterate, summarize = {}, keepSnapshots = 100, memory, checkpointStore, commands = {}, endsWhen } = definition
   if (typeof name !== 'string' || !kindName.test(name))
@@ -92,8 +91,6 @@ export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchest
     throw wrong(`keepSnapshots of '${name}' is ${String(keepSnapshots)}`, "it is a whole number from 1 on, or 'all'")
   if (checkpointStore !== undefined && typeof checkpointStore?.load !== 'function')
     throw wrong(`checkpointStore of '${name}' is no store`, 'give memoryStore(), sqliteStore(…) or one of your own')
-  if (memory !== undefined && typeof memory?.recall !== 'function' && typeof memory?.remember !== 'function')
-    throw wrong(`memory of '${name}' neither recalls nor remembers`, 'give one that does')
   if (endsWhen !== undefined && typeof endsWhen !== 'function')
     throw wrong(`endsWhen of '${name}' is no function`, 'write endsWhen: ({ state }) => …')
   for (const [command, handler] of Object.entries(commands))
@@ -112,6 +109,7 @@ export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchest
     summaryKind: `${name}-summary`,
     policy,
     summarizer: typeof summarizer === 'string' ? agent({ name: `${name}-summary`, model: summarizer }) : summarizer,
+    memory: memoryOptions(memory),
     lockMaxMs: maxWait,
     keepRows: keepSnapshots === 'all' ? undefined : keepSnapshots,
   }

@@ -82,9 +82,13 @@ class TurnFeed {
     await this.#reading
     if (this.#isOver) return
     // Something was lost on the way from another node: it stands in the journal.
-    const rest = this.#runtime.events(this.#address, this.#place)
-    rest.end()
-    await this.#read(rest)
+    try {
+      const rest = this.#runtime.events(this.#address, this.#place)
+      rest.end()
+      await this.#read(rest)
+    } catch {
+      // The runtime has ended.
+    }
   }
 
   async #read({ events }: ReturnType<Runtime['events']>): Promise<void> {

@@ -5,28 +5,30 @@ import type { Decision, PendingCall } from '../approval.ts'
 import { checkHeard } from '../audience.ts'
 import { lend } from '../contexts.ts'
 import type { LadderEvent } from '../envelope.ts'
-import { LadderError, wordsOf } from '../errors.ts'
-import { type Handlers, Listeners, silent } from '../listeners.ts'
-import { observed, observersFor } from '../observers.ts'
+import { LadderError } from '../errors.ts'
+import { type Handlers, Listeners } from '../listeners.ts'
 import type { Bound } from '../options.ts'
 import type { Schema } from '../schema.ts'
 import { checkpointStoreFor } from '../stores/defaults.ts'
 import type { CheckpointStore } from '../stores/store.ts'
 import { Streamed } from '../streamed.ts'
-import { checkedIntents, type DataOf } from '../supervisor/definition.ts'
+import { checkedIntents } from '../supervisor/check.ts'
+import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
 import { answerOf, sessionOf } from './asking.ts'
+import { Binding } from './binding.ts'
 import type { Compaction } from './compaction.rules.ts'
 import { sessionMachine } from './compile.rules.ts'
 import { type AnyOrchestrator, type CheckedOrchestrator, type Commands, checkedOrchestrator, type OrchestratorDefinition } from './definition.ts'
 import type { CompactOptions, ResumeOptions, TurnOptions, TurnResult } from './options.ts'
-import { recordOf, refusedAnswer, reportOf } from './report.rules.ts'
+import { refusedAnswer } from './report.rules.ts'
 import { checkedCall, compactRequestOf, requestOf } from './request.ts'
-import { type Answer, type SessionRequest, turnRunId } from './session.context.ts'
+import { Results } from './results.ts'
+import type { SessionToolOptions } from './scope.ts'
+import { type SessionRequest, turnRunId } from './session.context.ts'
 import { sessionActors } from './session.effects.ts'
 import { signatureOf } from './signature.rules.ts'
-import { orchestratorTool, type SessionToolOptions } from './tool.ts'
-import { childOf, Turns } from './turns.ts'
+import { orchestratorTool } from './tool.ts'
 
 type Payload<Command> = Command extends (payload: infer Given, ...rest: never[]) => unknown ? Given : never
 type Asking = Omit<TurnOptions<never>, 'sessionId' | 'history' | 'state' | 'force' | 'requestId'>
@@ -45,10 +47,9 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   readonly agents: readonly Agent[]
   readonly #checked: CheckedOrchestrator
   readonly #supervisor: Supervisor
-  readonly #turns: Turns
+  readonly #binding: Binding
+  readonly #results: Results<Data>
   readonly #listeners: Listeners
-  #boundTo: Bound | undefined
-  #binding = Promise.withResolvers<void>()
 
   constructor(definition: AnyOrchestrator) {
     const checked = checkedOrchestrator(definition)
@@ -61,17 +62,14 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     this.version = version
     this.description = description
     this.#supervisor = configured(() => new Supervisor(supervised, { isSingle: !iterate }))
-    this.#turns = new Turns(turnKind)
+    this.#binding = new Binding(name)
     this.signature = signatureOf(definition, checkedIntents(supervised))
+    const store = () => this.#store()
+    this.#results = new Results(checked, { signature: this.signature, binding: this.#binding, store })
     this.machine = sessionMachine(name, {
-      actors: sessionActors({
-        ...checked,
-        signature: this.signature,
-        store: () => this.#store(),
-        nextRuntime: () => this.whenBound(this.#boundTo?.runtime),
-      }),
+      actors: sessionActors({ ...checked, signature: this.signature, store, nextRuntime: () => this.#binding.next() }),
       now,
-      ended: (sessionId, answer) => this.#observed(sessionId, answer),
+      ended: (sessionId, answer) => this.#results.observe(sessionId, answer),
     })
     this.machines = {
       [name]: { machine: this.machine, defaultInput: (sessionId) => ({ sessionId }) },
@@ -85,18 +83,14 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Called when a runtime starts with it, and with nothing when that one ends. */
   bind(bound: Bound | undefined): void {
-    this.#boundTo = bound
+    this.#binding.set(bound)
     this.#supervisor.bind(bound)
     this.#checked.summarizer?.bind(bound)
-    if (!bound) return
-    this.#binding.resolve()
-    this.#binding = Promise.withResolvers<void>()
   }
 
   /** For effects, which go on after a crash before a runtime has started in full. @param but one that has ended */
   async whenBound(but?: Runtime): Promise<Runtime> {
-    while (!this.#boundTo || this.#boundTo.runtime === but) await this.#binding.promise
-    return this.#boundTo.runtime
+    return (await this.#binding.when(but)).runtime
   }
 
   /**
@@ -114,14 +108,14 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Waits for the turn that is under way in a session; after a crash it goes on by itself. @returns null where there is none */
   async resume(sessionId: string, options: ResumeOptions = {}): Promise<TurnResult<Data> | null> {
-    const { request } = (await sessionOf(this.#bound(), this.name, sessionId))?.turn ?? {}
+    const { request } = (await sessionOf(this.#binding.runtime, this.name, sessionId))?.turn ?? {}
     if (request?.wants !== 'turn') return null
     return this.#streamed(options, (hear) => this.#settle(sessionId, request.id, options, hear)).result
   }
 
   /** Waits for all turns that are under way: those that a crash has cut off go on by themselves when the runtime starts. */
   async drain(): Promise<TurnResult<Data>[]> {
-    const runtime = this.#bound()
+    const runtime = this.#binding.runtime
     const resumed: Promise<TurnResult<Data> | null>[] = []
     type Page = { actors: readonly { id: string; wakeAt: number | null }[]; next: string | null }
     for (let after: string | null | undefined; after !== null; ) {
@@ -151,22 +145,22 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Ends the turn that is under way; nothing of it is stored. @returns false where there is none */
   async cancel(sessionId: string, reason = 'cancelled'): Promise<boolean> {
-    const runtime = this.#bound()
+    const runtime = this.#binding.runtime
     const { request } = (await sessionOf(runtime, this.name, sessionId))?.turn ?? {}
     if (!request) return false
-    await runtime.actor(this.name, sessionId).send({ type: 'cancel', request: request.id, reason } as never)
+    await runtime.actor(this.name, sessionId).send({ type: 'cancel', request: request.id, reason })
     return true
   }
 
   /** Calls of tools that wait for a person in its turn. */
   async pending(sessionId: string): Promise<readonly PendingCall[]> {
-    const session = await sessionOf(this.#bound(), this.name, sessionId)
+    const session = await sessionOf(this.#binding.runtime, this.name, sessionId)
     return session?.turn?.isPlaced && !session.turn.end ? this.#supervisor.pending(turnRunId(session)) : []
   }
 
   /** What a person has decided about one of them. @throws LadderError APPROVAL_UNKNOWN when it waits for nobody */
   async decide(sessionId: string, decision: Decision): Promise<void> {
-    const session = await sessionOf(this.#bound(), this.name, sessionId)
+    const session = await sessionOf(this.#binding.runtime, this.name, sessionId)
     if (session?.turn?.isPlaced) return this.#supervisor.decide(turnRunId(session), decision)
     throw new LadderError('APPROVAL_UNKNOWN', `no call of the session '${sessionId}' waits for anybody`, {
       context: { sessionId, callId: decision.callId },
@@ -176,7 +170,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Forgets a session: a turn that is under way is cancelled, its rows and journals are removed. */
   async delete(sessionId: string): Promise<void> {
-    const runtime = this.#bound()
+    const runtime = this.#binding.runtime
     const session = await sessionOf(runtime, this.name, sessionId)
     const actor = runtime.actor(this.name, sessionId)
     if (await this.cancel(sessionId, 'deleted')) await actor.waitFor(({ context }) => (context as { turn?: unknown }).turn === undefined)
@@ -186,7 +180,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     await (await this.#store()).delete(this.name, sessionId)
     await actor.forget()
     for (const run of new Set([...runs, ...newest])) await runtime.actor(this.#checked.turnKind, run).forget()
-    this.#turns.forget(sessionId)
+    this.#results.forget(sessionId)
   }
 
   /** Ids of sessions that are stored. @param prefix taken literally @throws LadderError STORE_FAILED where the store cannot list them */
@@ -207,7 +201,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** One turn as a tool, of a new session or of one that is bound here. @throws LadderError ORCHESTRATOR_CONFIG; RuntimeError bad_request */
   asTool(options: SessionToolOptions): Tool {
-    return orchestratorTool(this as unknown as Orchestrator, options)
+    return orchestratorTool(this, options)
   }
 
   /** @param inside where it stands in the run that it is a tool of */
@@ -220,7 +214,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
         request = await requestOf(this.#checked, this.#supervisor, { id: requestId, input, history: said, state, force, inside })
       } catch (error) {
         if (!(error instanceof LadderError)) throw error
-        return this.#resultOf(sessionId, refusedAnswer(requestId, error.toJSON(), now()))
+        return this.#results.of(sessionId, refusedAnswer(requestId, error.toJSON(), now()))
       }
       return this.#settle(sessionId, request, options, hear)
     })
@@ -230,61 +224,24 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     const id = typeof request === 'string' ? request : request.id
     const takeBack = context && lend(this, id, context)
     try {
-      const answer = await answerOf(this.#bound(), this.#checked, request, { sessionId, signal, hear })
+      const answer = await answerOf(this.#binding.runtime, this.#checked, request, { sessionId, signal, hear })
       if (answer.error?.code === 'ORCHESTRATOR_DRIFT') throw LadderError.from(answer.error)
-      return await this.#resultOf(sessionId, answer)
+      return await this.#results.of(sessionId, answer)
     } finally {
       takeBack?.()
     }
   }
 
-  async #resultOf(sessionId: string, answer: Answer): Promise<TurnResult<Data>> {
-    const runtime = this.#bound()
-    const { name, summaryKind, keepRows: keep } = this.#checked
-    const { error, compaction, turnIndex = 0 } = answer
-    const ended = answer.turnRunId === undefined ? undefined : await this.#turns.read(runtime, answer.turnRunId)
-    const current = ended && recordOf(turnIndex, ended.input, ended.report)
-    const before = ended ? await this.#turns.before(runtime, { store: await this.#store(), name, sessionId, turnIndex, keep }) : []
-    if (current && !error) this.#turns.note(sessionId, current)
-    const report = reportOf({
-      name,
-      sessionId,
-      signature: this.signature,
-      answer,
-      children: [...(ended ? [ended.report] : []), ...(await childOf(runtime, summaryKind, answer.summaryRunId))],
-      turns: [...before, ...(current ? [current] : [])],
-    })
-    return {
-      sessionId,
-      turnIndex,
-      ...(error ? { error: LadderError.from(error) } : { data: ended?.data as Data }),
-      ...(compaction && { compaction }),
-      usage: report.usage,
-      report,
-    }
-  }
-
-  #observed(sessionId: string, answer: Answer): void {
-    const observers = observersFor(this.#checked.definition.observe, answer.inside !== undefined)
-    const warn = this.#boundTo?.warn ?? silent
-    if (observers.length === 0) return
-    const read = this.whenBound().then(() => this.#resultOf(sessionId, answer))
-    read.then(
-      ({ report }) => observed(observers, report, warn),
-      (thrown: unknown) => warn({ session: sessionId, error: wordsOf(thrown) }, 'the report of a turn could not be read for its observers'),
-    )
-  }
-
   async #compact({ sessionId, history, signal }: CompactOptions): Promise<Compaction | null> {
     const request = compactRequestOf(this.#checked, uuid(), checkedCall(this.name, sessionId, history))
-    const { error, compaction } = await answerOf(this.#bound(), this.#checked, request, { sessionId, signal, hear: () => undefined })
+    const { error, compaction } = await answerOf(this.#binding.runtime, this.#checked, request, { sessionId, signal, hear: () => undefined })
     if (error) throw LadderError.from(error)
     return compaction ?? null
   }
 
   #streamed<Made>({ on }: Asking, work: (hear: (told: LadderEvent) => void) => Promise<Made>): Streamed<Made> {
     const streamed = new Streamed<Made>(on)
-    const warn = this.#boundTo?.warn ?? silent
+    const { warn } = this.#binding
     const within = this.#supervisor.hearingWithin()
     const hear = (told: LadderEvent): void => {
       within(told)
@@ -297,16 +254,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   async #store(): Promise<CheckpointStore> {
     const { checkpointStore } = this.#checked.definition
-    if (checkpointStore) return checkpointStore
-    await this.whenBound()
-    return checkpointStoreFor(undefined, this.#boundTo)
-  }
-
-  #bound(): Runtime {
-    if (this.#boundTo) return this.#boundTo.runtime
-    throw new LadderError('LADDER_CONFIG', `no runtime has '${this.name}'`, {
-      hint: 'create one with it: createRuntime({ extensions: [ladder({ executables: […] })] })',
-    })
+    return checkpointStore ?? checkpointStoreFor(undefined, await this.#binding.when())
   }
 }
 

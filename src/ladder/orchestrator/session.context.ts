@@ -43,6 +43,9 @@ export type Plan = {
 
 export type Persisted = { route: string | readonly string[] | null; isOver: boolean; range?: Range; warnings: readonly string[] }
 
+/** What a memory has found, for the context of code. */
+export type Recalled = { known?: Readonly<Record<string, unknown>>; warning?: string }
+
 /** What code of the session came to. */
 export type Ended<Value> = { ended: 'completed'; value: Value } | { ended: 'failed'; error: LadderErrorBody }
 
@@ -59,6 +62,8 @@ type Turn = {
   waitUntil?: number
   /** What was recalled. */
   known?: Readonly<Record<string, unknown>>
+  /** What went wrong and did not keep it from going on. */
+  warnings?: readonly string[]
   /** The turn was begun. */
   isPlaced?: boolean
   end?: TurnEnd

@@ -2,11 +2,12 @@
 import type { AnyActorLogic } from 'xstate'
 import { remote } from '../../index.ts'
 import { wordsOf } from '../errors.ts'
+import { recallFor, rememberFor } from '../memory/session-memory.ts'
 import type { CheckpointRow } from '../stores/store.ts'
 import { compactionActors } from './compaction.effects.ts'
 import { rangeOf } from './compaction.rules.ts'
 import { loadActor, lookActor, recallActor, saveActor, summaryActor, turnActor } from './session.chart.rules.ts'
-import type { Persisted, Plan, SessionRun } from './session.context.ts'
+import type { Persisted, Plan, Recalled, SessionRun } from './session.context.ts'
 import { type SessionScope, sessionTask } from './session-task.effects.ts'
 
 export const sessionActors = (scope: SessionScope): Record<string, AnyActorLogic> => ({
@@ -16,9 +17,10 @@ export const sessionActors = (scope: SessionScope): Record<string, AnyActorLogic
     'to look at a lock',
     async ({ sessionId }) => (await (await scope.store()).record(scope.name, sessionId)).lock?.expiresAt ?? null,
   ),
-  [recallActor]: sessionTask(scope, 'to recall', ({ sessionId, turn }) =>
-    Promise.resolve(scope.definition.memory?.recall?.(sessionId, turn?.request.input)),
-  ),
+  [recallActor]: sessionTask(scope, 'to recall', async ({ sessionId, turn }) => {
+    const { context, warning } = scope.memory ? await recallFor(scope.memory, sessionId, turn?.request.input) : {}
+    return { ...(context && { known: context }), ...(warning && { warning: warning.message }) } satisfies Recalled
+  }),
   [turnActor]: remote(scope.turnKind) as AnyActorLogic,
   [saveActor]: sessionTask(scope, `to save a turn of '${scope.name}'`, (run) => saved(scope, run)),
   ...compactionActors(scope),
@@ -26,8 +28,8 @@ export const sessionActors = (scope: SessionScope): Record<string, AnyActorLogic
 })
 
 const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Promise<Plan> => {
-  const { name, definition, signature, summarizer, lockMaxMs } = scope
-  const { state = {}, version = null, memory, summarize } = definition
+  const { name, definition, signature, summarizer, lockMaxMs, memory } = scope
+  const { state = {}, version = null, summarize } = definition
   const store = await scope.store()
   const row = await store.load(name, sessionId)
   const { lock, summarizedThrough } = row ? await store.record(name, sessionId) : { lock: null, summarizedThrough: null }
@@ -45,14 +47,17 @@ const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Pro
     summarizedThrough,
     lockedUntil: lock?.expiresAt ?? null,
     lockMaxMs,
-    recalls: memory?.recall !== undefined,
+    recalls: memory !== undefined && memory.recall.k !== 0,
     asksSummarizer: summarizer !== undefined && typeof summarize !== 'function',
     ...(range && { range }),
   }
 }
 
 /** The row is the same each time: a session that was killed in between saves it once more. */
-const saved = async ({ name, definition, store: found, policy, keepRows }: SessionScope, { sessionId, turn }: SessionRun): Promise<Persisted> => {
+const saved = async (
+  { name, definition, store: found, policy, keepRows, memory }: SessionScope,
+  { sessionId, turn }: SessionRun,
+): Promise<Persisted> => {
   const { plan, end, request } = turn ?? {}
   if (!plan || !end) throw new Error('there is no turn to be saved')
   const store = await found()
@@ -70,7 +75,7 @@ const saved = async ({ name, definition, store: found, policy, keepRows }: Sessi
     lock_expires_at: null,
     saved_at: new Date(end.endedAt).toISOString(),
   } satisfies CheckpointRow)
-  const warnings: string[] = []
+  const warnings = [...(turn?.warnings ?? [])]
   const tried = async (what: string, work: () => unknown): Promise<void> => {
     try {
       await work()
@@ -80,7 +85,8 @@ const saved = async ({ name, definition, store: found, policy, keepRows }: Sessi
   }
   if (keepRows !== undefined && plan.turnIndex >= keepRows) await tried('to drop old turns', () => store.prune?.(name, sessionId, keepRows))
   const outcome = end.data ?? Object.values(end.iteration?.branches ?? {}).map(({ output }) => output)
-  if (definition.memory?.remember) await tried('to remember', () => definition.memory?.remember?.(sessionId, request?.input, outcome))
+  const { warning } = memory ? await rememberFor(memory, sessionId, request?.input, outcome) : {}
+  if (warning) warnings.push(warning.message)
   let isOver = false
   await tried('endsWhen', async () => {
     isOver = (await definition.endsWhen?.({ sessionId, turnIndex: plan.turnIndex, state: state as never, data: end.data })) === true

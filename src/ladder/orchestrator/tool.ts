@@ -3,31 +3,11 @@ import { z } from 'zod'
 import { type Tool, tool } from '../../index.ts'
 import { delegating, longestMs } from '../delegates.ts'
 import { LadderError } from '../errors.ts'
-import type { HistoryMessage } from '../history.rules.ts'
 import { OrchestratorCall } from './call.ts'
-import type { Orchestrator } from './orchestrator.ts'
-
-/** The session that is joined; what the caller of the outer run brought along says which, where code finds it. */
-export type SessionBinding = { sessionId: string; history?: readonly HistoryMessage[] }
-type Resolver = (context: Readonly<Record<string, unknown>>) => string | SessionBinding | Promise<string | SessionBinding>
-
-/** `fresh`: a new session for each call. `unsafeAllowModelSessionId`: the payload of the model names it, so a model that is talked into it reads sessions of others. */
-export type SessionScope = 'fresh' | { shared: string | Resolver } | { unsafeAllowModelSessionId: true }
-
-export type SessionToolOptions = {
-  name?: string
-  description?: string
-  /** What the model gives, and what the turn is given. */
-  inputSchema: z.ZodObject
-  sessionScope?: SessionScope
-  approval?: boolean | ((input: unknown) => boolean)
-}
-
-/** Never what a model gives, unless its author wants that. */
-export const sessionFields = ['sessionId', 'history'] as const
+import type { Callee, SessionScope, SessionToolOptions } from './scope.ts'
 
 /** @throws LadderError ORCHESTRATOR_CONFIG */
-export const orchestratorTool = (orchestrator: Orchestrator, options: SessionToolOptions): Tool => {
+export const orchestratorTool = (orchestrator: Callee, options: SessionToolOptions): Tool => {
   const { name = orchestrator.name, inputSchema, sessionScope = 'fresh', approval = false } = options
   const { description = orchestrator.description ?? `Asks ${orchestrator.name}, which answers in one turn.` } = options
   const wrong = (message: string, hint: string): LadderError => new LadderError('ORCHESTRATOR_CONFIG', message, { hint })

@@ -46,9 +46,9 @@ export type Fallen = { fallen: readonly { runId: string; due: number }[]; next: 
 /** How a run was begun, or not: `again` when it may be tried. */
 export type Beginning = { error?: LadderErrorBody; again?: true }
 
-export const noPlan: Plan = { text: '', overlap: 'skip', catchUp: 'once', graceMs: 0, keep: 50 }
+const noPlan: Plan = { text: '', overlap: 'skip', catchUp: 'once', graceMs: 0, keep: 50 }
 /** Firings that wait at most. */
-export const queueMax = 1_000
+const queueMax = 1_000
 /** How often a run is tried to be begun, and the pause after the first time and at most, in ms. */
 export const attemptsMax = 8
 const [pauseMs, pauseMaxMs] = [1_000, 60_000]

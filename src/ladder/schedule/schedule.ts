@@ -1,7 +1,7 @@
 /** `schedule()`: begins runs when they are due, as an actor of its own whose timer outlives every process. */
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, isRuntimeError, now, type Runtime, uuid } from '../../index.ts'
-import type { LadderEvent, ReportStatus } from '../envelope.ts'
+import type { ReportStatus } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import type { AnyExecutable } from '../executable.ts'
 import type { Bound } from '../options.ts'
@@ -99,8 +99,8 @@ export class Schedule {
   }
 
   /** What it tells from now on: `schedule.fired`, `skipped`, `queued`, `missed`, `failed`, `planned`, `paused`, `resumed`, `stopped`. */
-  async *events(options: { signal?: AbortSignal } = {}): AsyncGenerator<Omit<LadderEvent, 'rootRunId'>> {
-    for await (const { event } of this.#actor().events(options)) if (event.type.startsWith('schedule.')) yield event as unknown as LadderEvent
+  async *events(options: { signal?: AbortSignal } = {}): AsyncGenerator<{ type: string } & Record<string, unknown>> {
+    for await (const { event } of this.#actor().events(options)) if (event.type.startsWith('schedule.')) yield event
   }
 
   async #past({ due, at, status, error, ...firing }: FiringRecord): Promise<PastFiring> {

@@ -5,13 +5,18 @@ import { type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, rootOf } from '../run.rules.ts'
 import { workActions, workGuards } from '../work/work.compile.rules.ts'
 import { reportOf } from './report.rules.ts'
-import { chartOf, mergeActor, routeActor, type SupervisorShape } from './supervisor.chart.rules.ts'
+import { chartOf, classifyActor, mergeActor, routeActor, type SupervisorShape } from './supervisor.chart.rules.ts'
 import {
+  acknowledged,
+  ackWork,
+  advised,
   type BranchEnd,
   begun,
   branched,
   type Chosen,
+  classified,
   decided,
+  leftBehind,
   type Merged,
   merged,
   type SupervisorInput,
@@ -53,7 +58,7 @@ const unstorable = (what: string, thrown: unknown): LadderErrorBody => ({
 
 export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, ended }: SupervisorParts): AnyStateMachine => {
   const { name, maxIterations, intents } = shape
-  const chooser: TerminatedBy = shape.router === undefined ? 'route' : 'router'
+  const chooser: TerminatedBy = shape.choosesOnce ? 'classifier' : shape.router === undefined ? 'route' : 'router'
   const word = (type: string, run: SupervisorRun, more: object = {}): Word => ({
     type: `supervisor.${type}`,
     runId: run.runId,
@@ -76,15 +81,24 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
       /** Of what chose, of a branch, or of what they came to. */
       settle: assign(({ context, event }, { step }: Params) => {
         const end = endOf(event)
-        const { [step]: _, ...going } = context.going
-        if (step === routeActor)
-          return { going, ...(end.ended === 'completed' && decided(context, (end as Extract<Chosen, { ended: 'completed' }>).output)) }
-        if (step === mergeActor) return end.ended === 'completed' ? merged(context, end as Extract<Merged, { ended: 'completed' }>, now()) : {}
-        return branched(context, step, end as BranchEnd, now())
+        if (step === ackWork) return acknowledged(context, end as BranchEnd, now())
+        if (step !== routeActor && step !== mergeActor && step !== classifyActor) return branched(context, step, end as BranchEnd, now())
+        const run = advised(context, step, end.called)
+        if (end.ended !== 'completed') return run
+        if (step === classifyActor) return { ...run, ...classified(run, end as Extract<Chosen, { ended: 'completed' }>) }
+        if (step === routeActor) return { ...run, ...decided(run, (end as Extract<Chosen, { ended: 'completed' }>).output) }
+        return { ...run, ...merged(run, end as Extract<Merged, { ended: 'completed' }>, now()) }
       }),
       tellSettled: enqueueActions(({ context, event, enqueue }, { step }: Params) => {
         const end = endOf(event) as Ended | undefined
         if (step === routeActor) return
+        if (step === classifyActor || step === ackWork) {
+          const failure = errorIn(event) ?? (step === ackWork ? context.ack?.error : undefined)
+          const what = step === ackWork ? 'ack' : 'classifier'
+          const decision = step === classifyActor ? { decision: context.now.decision } : {}
+          enqueue.emit(failure ? word(`${what}.failed`, context, { error: failure }) : word(`${what}.completed`, context, decision))
+          return
+        }
         if (step !== mergeActor) {
           const branch = context.now.branches[step]
           enqueue.emit(word(`agent.${branch?.status ?? 'failed'}`, context, { agent: step, ...(branch?.error && { error: branch.error }) }))
@@ -96,6 +110,21 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
         if (conflicts.length > 0) enqueue.emit(word('merge.conflict', before, { keys: conflicts }))
         if (verdict) enqueue.emit(word('evaluate.verdict', before, { verdict }))
         enqueue.emit(word('iteration.completed', before))
+      }),
+      tellClassifying: emit(({ context }) => word('classifier.starting', context)),
+      endClassified: assign({ terminatedBy: 'classifier' as const }),
+      beginAck: enqueueActions(({ context, enqueue }) => {
+        enqueue.assign({ ack: { status: 'running', startedAt: now(), endedAt: now() } })
+        enqueue.emit(word('ack.starting', context))
+      }),
+      breakAck: assign(({ context, event }) =>
+        acknowledged(context, { ended: 'failed', error: unstorable('the acknowledgement', (event as Done).error) }, now()),
+      ),
+      leaveAck: enqueueActions(({ context, enqueue }) => {
+        if (context.ack?.status !== 'running') return
+        const left = leftBehind(context, now())
+        enqueue.assign(left)
+        enqueue.emit(word('ack.dropped', context, { error: left.ack?.error }))
       }),
       tellBranch: emit(({ context }, { step }: Params) => word('agent.starting', context, { agent: step })),
       breakBranch: assign(({ context, event }, { step }: Params) =>
@@ -124,7 +153,7 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
       }),
       endByChoice: assign(({ context }) => {
         const source = context.now.decision?.source
-        return { terminatedBy: source === 'intent.next' || source === 'evaluate' ? source : chooser }
+        return { terminatedBy: source === 'intent.next' || source === 'evaluate' || source === 'classifier' ? source : chooser }
       }),
       /** Of one dispatch that was all there was to be. */
       endSingle: assign(({ context }) => {
@@ -156,6 +185,9 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
       'is going': ({ context }, { step }: Params) => context.going[step] !== undefined,
       'is directed': ({ context }) => context.directive !== undefined,
       'leads nowhere': ({ context }) => context.directive?.next.length === 0,
+      'is the first': ({ context }) => context.iterations.length === 0,
+      'was acknowledged': ({ context }) => context.ack !== undefined,
+      'was left behind': ({ context }) => context.ack?.status === 'late',
       'is satisfied': ({ event }) => endOf<Extract<Merged, { ended: 'completed' }>>(event).verdict?.satisfied === true,
       'came to nothing': ({ context }) => firstErrorIn(context.now.branches) !== undefined,
       'too many iterations': ({ context }) => context.iterations.length >= maxIterations && context.directive?.next.length !== 0,

@@ -1,9 +1,10 @@
 /** What an author writes of a supervisor: who there is to choose from, who chooses, and when it is enough. */
-
 import type { Heard } from '../audience.ts'
-import { LadderError } from '../errors.ts'
-import { type AnyExecutable, Executable } from '../executable.ts'
+import type { Result } from '../envelope.ts'
+import type { AnyExecutable, Executable } from '../executable.ts'
 import type { HistoryMessage, HistoryReader, HistoryWindow } from '../history.rules.ts'
+import type { CallOptions } from '../options.ts'
+import type { Artifacts } from '../run.rules.ts'
 import type { OutputOf, Schema } from '../schema.ts'
 import type { IterationRecord, Verdict } from './supervisor.context.ts'
 
@@ -25,16 +26,25 @@ export type SupervisorContext<Input, State> = {
   readonly maxIterations: number
   /** Those that have ended. */
   readonly iterations: readonly IterationRecord[]
+  /** Who works in this iteration, once that is known. */
+  readonly chosen: readonly string[]
   /** What the evaluation before has said. */
   readonly feedback: string | undefined
   readonly runId: string
   /** Names this piece of work: the same when it is begun again after a crash. */
   readonly key: string
   readonly signal: AbortSignal
+  /**
+   * Runs an executable that the runtime has, inside of this work: an actor of its own, which a crash does not begin twice, and whose report stands below this
+   * work. Executing one in code does the same, unless it is given a `runId`.
+   */
+  readonly run: <Value, Data>(executable: Executable<Value, Data>, input: Value, options?: CallOptions) => Promise<Result<Data>>
+  /** The same for an intent. What it gives is told here, and not put into the state. @throws LadderError SUPERVISOR_DISPATCH_CYCLE, SUPERVISOR_INVALID_ROUTE */
+  readonly dispatch: (intent: string, input?: unknown) => Promise<Result<unknown>>
 }
 
 type Late<Value> = Value | Promise<Value>
-type Code<Input, State, Value> = (context: SupervisorContext<Input, State>) => Late<Value>
+export type Code<Input, State, Value> = (context: SupervisorContext<Input, State>) => Late<Value>
 export type Choice<Name extends string = string> = Name | typeof END | readonly Name[]
 
 /** What its work adds to the state: plain data, or nothing. */
@@ -56,14 +66,36 @@ type Described<Input, State, Name extends string> = {
   /** ms that it may take. Default: as long as it takes. */
   timeoutMs?: number
 }
+/** Default: what the supervisor was given. */
+type Asking<Input, State> = { input?: Code<Input, State, unknown> }
+type Doing<Input, State, Value> = AnyExecutable | Code<Input, State, Value>
+type Done<Input, State, Value> = ({ agent: AnyExecutable; run?: never } & Asking<Input, State>) | { run: Code<Input, State, Value>; agent?: never }
+
+/** What a request is, as code or a model sees it. @property confidence from 0 to 1 */
+export type Classified<Name extends string = string> = { intent: Name; reasoning?: string; confidence?: number }
+/** What is made of that: who works instead, and what it adds to the state. */
+type Refined<State, Name extends string> = Choice<Name> | { intent?: Choice<Name>; state?: Partial<State> } | undefined
+export type Classifier<Input, State, Name extends string> =
+  | Doing<Input, State, Classified<Name>>
+  | (Done<Input, State, Classified<Name>> & {
+      /** Keeps what was said, where it returns nothing. */
+      refine?: (context: SupervisorContext<Input, State>, said: Classified) => Late<Refined<State, Name>>
+    })
+/** A quick word before the answer. Data of an executable is not added to the state without a schema. */
+export type Ack<Input, State> =
+  | AnyExecutable
+  | Callback<Input, State>
+  | ((({ agent: AnyExecutable; run?: never } & Asking<Input, State>) | { run: Callback<Input, State>; agent?: never }) & {
+      output?: Schema<Partial<State>>
+    })
+
 export type Intent<Input, State, Name extends string> =
   | AnyExecutable
   | Callback<Input, State>
-  | ({ agent: AnyExecutable; run?: never /** Default: what the supervisor was given. */; input?: Code<Input, State, unknown> } & Described<
-      Input,
-      State,
-      Name
-    >)
+  | ({ agent: AnyExecutable; run?: never } & Asking<Input, State> & Described<Input, State, Name>)
+  /** The text of its answer is put into the state by that key; its deltas are heard as `supervisor.agent.streaming`. */
+  | ({ agent: AnyExecutable; run?: never; mode: 'stream'; streamTo: keyof State & string } & Asking<Input, State> &
+      Omit<Described<Input, State, Name>, 'output'>)
   | ({ run: Callback<Input, State>; agent?: never } & Described<Input, State, Name>)
 
 export type SupervisorDefinition<Input, State extends object, Name extends string, Output extends Schema | undefined> = Heard & {
@@ -88,6 +120,10 @@ export type SupervisorDefinition<Input, State extends object, Name extends strin
   route?: Code<Input, State, Choice<NoInfer<Name>>>
   /** Chooses as a model: what `router()` returned. */
   router?: AnyExecutable
+  /** Asked before the first choice, and in its place. Without route and router it is over after that iteration. */
+  classifier?: Classifier<Input, State, NoInfer<Name>>
+  /** At work while the first choice is made: what it adds to the state is there before that of branches. It is left out where it is not ready in time, and cannot fail the run. */
+  ack?: Ack<Input, State>
   /** Who begins, without a choice. */
   initialAgent?: NoInfer<Name>
   /** Asked after each iteration. */
@@ -97,6 +133,13 @@ export type SupervisorDefinition<Input, State extends object, Name extends strin
   maxIterations?: number
   /** How many of them may run at once. Default: 10. */
   maxFanOut?: number
+  /** What tools of agents write into `context.artifacts`: it is put into the state, after what branches add. */
+  artifacts?: {
+    /** What all of an iteration has to be, put together. */
+    schema?: Schema<Partial<State>>
+    /** Makes of it what is put into the state. Default: it is, as it stands. */
+    finalizeArtifacts?: (artifacts: Artifacts, context: SupervisorContext<Input, State>) => Late<Partial<State>>
+  }
   /** What its state has to be at the end, and what `data` is. Default: the state. */
   output?: Output
 }
@@ -113,69 +156,14 @@ export type CheckedIntent = {
   input?: Code<never, never, unknown>
   description?: string
   output?: Schema
+  mode?: 'stream'
+  streamTo?: string
   next?: Onward<never, never, string>
   history?: Code<never, never, readonly HistoryMessage[]>
   timeoutMs?: number
 }
 
-const kindName = /^[a-z][a-z0-9-]{0,31}$/
-const intentName = /^[A-Za-z][\w-]{0,63}$/
-
-/** @throws LadderError SUPERVISOR_CONFIG, SUPERVISOR_INTENT_MIXED_DISPATCH, SUPERVISOR_INTENT_DESCRIPTION_REQUIRED */
-export const checkedIntents = (definition: AnySupervisor): readonly CheckedIntent[] => {
-  const { name, intents, route, router, initialAgent, maxIterations = 10, maxFanOut = 10 } = definition
-  if (typeof name !== 'string' || !kindName.test(name))
-    throw wrong(`'${String(name).slice(0, 40)}' is no name of a supervisor`, 'use lower-case letters, digits and hyphens, at most 32')
-  if (typeof intents !== 'object' || intents === null || Object.keys(intents).length === 0)
-    throw wrong(`the supervisor '${name}' has nobody to choose from`, 'write intents: { writer, critic: { agent: critic, description: … } }')
-  if ((route === undefined) === (router === undefined))
-    throw wrong(`the supervisor '${name}' has ${route ? 'route and router' : 'neither route nor router'}`, 'give it one of them')
-  if (route !== undefined && typeof route !== 'function') throw wrong(`route of '${name}' is no function`, "write route: ({ state }) => 'writer'")
-  if (router !== undefined && !(router instanceof Executable))
-    throw wrong(`router of '${name}' cannot be asked`, 'give what router() or agent() of statecast/ladder returned')
-  for (const [option, value] of Object.entries({ maxIterations, maxFanOut }))
-    if (!Number.isInteger(value) || value < 1) throw wrong(`${option} of '${name}' is ${String(value)}`, 'it is a whole number from 1 on')
-  checkWindows(definition)
-  const checked = Object.entries(intents).map(([intent, given]) => checkedIntent(name, intent, given))
-  if (initialAgent !== undefined && !Object.hasOwn(intents, initialAgent))
-    throw wrong(`initialAgent of '${name}' is '${String(initialAgent)}', which is not there`, `there are: ${Object.keys(intents).join(', ')}`)
-  const mute = checked.find(({ description }) => description === undefined || description === '')
-  if (router && mute)
-    throw new LadderError('SUPERVISOR_INTENT_DESCRIPTION_REQUIRED', `the intent '${mute.name}' of '${name}' has no description`, {
-      hint: 'the router sees nothing else of it: say when to choose it',
-      context: { intent: mute.name },
-    })
-  return checked
+/** What stands beside the intents: who classifies, and who acknowledges. */
+export type CheckedHelper = Pick<CheckedIntent, 'agent' | 'run' | 'input' | 'output'> & {
+  refine?: (context: SupervisorContext<never, never>, said: Classified) => unknown
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: one of any types
-const checkedIntent = (supervisor: string, name: string, given: Intent<any, any, string>): CheckedIntent => {
-  const where = `the intent '${name}' of '${supervisor}'`
-  if (!intentName.test(name) || name === END || name in Object.prototype)
-    throw wrong(`'${name.slice(0, 40)}' is no name of an intent of '${supervisor}'`, 'begin with a letter; letters, digits, _ and - may follow')
-  if (given instanceof Executable) return { name, agent: given, ...descriptionOf(given) }
-  if (typeof given === 'function') return { name, run: given as Code<never, never, unknown> }
-  if (typeof given !== 'object' || given === null) throw wrong(`${where} is nothing that can be done`, 'give an agent, a workflow or a function')
-  const { agent, run, ...more } = given as { agent?: AnyExecutable; run?: Code<never, never, unknown> } & Omit<CheckedIntent, 'name'>
-  if (agent !== undefined && run !== undefined)
-    throw new LadderError('SUPERVISOR_INTENT_MIXED_DISPATCH', `${where} has agent and run`, {
-      hint: 'leave one of them out',
-      context: { intent: name },
-    })
-  if (agent === undefined ? typeof run !== 'function' : !(agent instanceof Executable))
-    throw wrong(`${where} is nothing that can be done`, 'give it agent: what agent() or workflow() returned, or run: a function')
-  return { name, ...(agent ? { agent, ...descriptionOf(agent) } : { run: run as Code<never, never, unknown> }), ...more }
-}
-
-const readers: readonly string[] = ['agents', 'router', 'ack'] satisfies HistoryReader[]
-const checkWindows = ({ name, historyWindow = {} }: AnySupervisor): void => {
-  for (const [reader, window] of Object.entries(historyWindow)) {
-    if (!readers.includes(reader)) throw wrong(`historyWindow of '${name}' has ${reader}`, `there are ${readers.join(', ')}`)
-    if (window !== undefined && typeof window !== 'function' && !Number.isInteger(window))
-      throw wrong(`historyWindow.${reader} of '${name}' is ${String(window)}`, 'it is a whole number, or a function that picks messages')
-  }
-}
-
-const descriptionOf = ({ description }: AnyExecutable) => (description === undefined ? {} : { description })
-
-const wrong = (message: string, hint: string): LadderError => new LadderError('SUPERVISOR_CONFIG', message, { hint })

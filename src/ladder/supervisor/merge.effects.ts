@@ -1,26 +1,28 @@
 /** What an iteration comes to, as one effect: the state, whether it is enough, and who is next. */
 import type { AnyActorLogic } from 'xstate'
-import { fromTask } from '../../index.ts'
+import type { Artifacts } from '../run.rules.ts'
 import { fitted } from '../schema.ts'
-import { type Code, type CodeInput, codeContext, type Scope, supervisorError } from './code.effects.ts'
+import { type Code, codeOf, type Scope, supervisorError } from './code.effects.ts'
 import { decisionOf } from './decision.rules.ts'
 import type { CheckedIntent } from './definition.ts'
+import { mergeActor } from './supervisor.chart.rules.ts'
 import type { Decision, Merged, SupervisorRun } from './supervisor.context.ts'
 
 /** What branches add to the state, in the order in which they were chosen; then whether it is enough, and who is next. */
 export const merge = (scope: Scope): AnyActorLogic => {
   const { definition, intents } = scope
-  return fromTask<Merged, CodeInput>(async ({ input: { run }, self, signal }) => {
+  return codeOf<Merged>(scope, mergeActor, async (run, codeFor) => {
     try {
-      const { state, conflicts } = await mergedState(run, intents)
-      const code = codeContext(scope, { run: { ...run, state }, signal, self })
+      const { state: merged, conflicts } = await mergedState(run, intents)
+      const state = { ...merged, ...(await gathered(scope, run, codeFor({ ...run, state: merged }))) }
+      const code = codeFor({ ...run, state })
       const verdict = (await definition.evaluate?.(code as never)) ?? undefined
       const directive = verdict?.satisfied === true ? undefined : await directiveOf(scope, run, code, verdict?.reassignTo)
       return { ended: 'completed', state, conflicts, ...(verdict && { verdict: { ...verdict } }), ...(directive && { directive }) }
     } catch (thrown) {
       return { ended: 'failed', error: supervisorError(thrown, `what follows an iteration of '${definition.name}'`) }
     }
-  }) as AnyActorLogic
+  })
 }
 
 /** Keys that would not be data, but what an object is made of: no journal takes them. */
@@ -41,11 +43,14 @@ const mergedState = async (
     const record = run.now.branches[name]
     const intent = intents.find((one) => one.name === name)
     if (record?.status !== 'completed' || !intent) continue
-    const added = intent.output
-      ? await fitted(intent.output, record.output, `what '${name}' adds to the state`)
-      : intent.agent
-        ? undefined
-        : record.output
+    const added =
+      intent.streamTo !== undefined
+        ? { [intent.streamTo]: record.output }
+        : intent.output
+          ? await fitted(intent.output, record.output, `what '${name}' adds to the state`)
+          : intent.agent
+            ? undefined
+            : record.output
     if (typeof added !== 'object' || added === null) continue
     for (const [key, value] of Object.entries(added)) {
       if (unsafe.has(key)) continue
@@ -55,6 +60,19 @@ const mergedState = async (
     }
   }
   return { state, conflicts: [...conflicts] }
+}
+
+/** What tools gave beside their answers, in the order in which those were chosen who called them. @throws LadderError SCHEMA_VALIDATION_FAILED */
+const gathered = async (
+  { definition: { name, artifacts: { schema, finalizeArtifacts } = {} } }: Scope,
+  run: SupervisorRun,
+  code: Code,
+): Promise<object> => {
+  const bags = (run.now.decision?.next ?? []).flatMap((intent) => run.now.branches[intent]?.artifacts ?? [])
+  if (bags.length === 0) return {}
+  const all: unknown = withoutUnsafe(Object.assign({}, ...bags))
+  const fit = schema ? await fitted(schema, all, `what tools gave in an iteration of '${name}'`) : all
+  return withoutUnsafe(finalizeArtifacts ? await finalizeArtifacts(structuredClone(fit) as Artifacts, code as never) : fit) as object
 }
 
 /** The evaluation comes before what intents say of themselves; of those that ran at once all are heard, and an end of one is the end. */

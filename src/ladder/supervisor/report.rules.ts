@@ -1,61 +1,72 @@
 /** What a run of a supervisor comes to: below it, in their order, those that chose and those that were chosen. */
 import type { Report } from '../envelope.ts'
+import type { LadderErrorBody } from '../errors.ts'
 import { placeOf, rootOf, statusOf, timesOf } from '../run.rules.ts'
-import { noUsage, together } from '../usage.rules.ts'
-import { routeActor, type SupervisorShape } from './supervisor.chart.rules.ts'
-import type { BranchRecord, IterationRecord, SupervisorRun } from './supervisor.context.ts'
+import { together } from '../usage.rules.ts'
+import type { SupervisorShape } from './supervisor.chart.rules.ts'
+import type { BranchRecord, SupervisorRun } from './supervisor.context.ts'
 
-export const reportOf = ({ name, version, intents }: Pick<SupervisorShape, 'name' | 'version' | 'intents'>, run: SupervisorRun): Report => {
+export const reportOf = (
+  { type, name, version, intents }: Pick<SupervisorShape, 'type' | 'name' | 'version' | 'intents'>,
+  run: SupervisorRun,
+): Report => {
   const { runId, error, iterations, now, nested, terminatedBy } = run
   const isCode = new Set(intents.flatMap((intent) => (intent.executable === undefined ? [intent.name] : [])))
-  const callback = (intent: string, record: BranchRecord): Report => ({
-    type: 'callback',
-    name: intent,
-    runId: `${runId}/${intent}`,
-    parentRunId: runId,
-    rootRunId: rootOf(run),
-    status: record.status,
-    ...(record.error && { error: record.error }),
-    ...timesOf(record.startedAt, record.endedAt),
-    attempts: record.attempts,
-    usage: noUsage,
-    children: [],
-  })
-  const choices = [...(nested[routeActor] ?? [])]
-  const runs = new Map(intents.flatMap((intent) => nested[intent.name] ?? []).map((report) => [report.runId, report]))
-  const taken = (runIdOf: string | undefined): Report[] => {
-    const report = runs.get(runIdOf ?? '')
-    runs.delete(runIdOf ?? '')
-    return report ? [report] : []
+  const left = new Map(Object.values(nested).flatMap((reports) => reports.map((report) => [report.runId, report] as const)))
+  const taken = (runs: readonly string[] = []): Report[] =>
+    runs.flatMap((one) => {
+      const report = left.get(one)
+      left.delete(one)
+      return report ? [report] : []
+    })
+  const callback = (intent: string, record: BranchRecord): Report => {
+    const children = taken(record.runs)
+    return {
+      type: 'callback',
+      name: intent,
+      runId: `${runId}/${intent}`,
+      parentRunId: runId,
+      rootRunId: rootOf(run),
+      status: record.status,
+      ...(record.error && { error: record.error }),
+      ...timesOf(record.startedAt, record.endedAt),
+      attempts: record.attempts,
+      usage: together(...children.map(({ usage }) => usage)),
+      children,
+    }
   }
-  /** In the order in which they were chosen, whatever a crash has made of the times. */
-  const stages = [...iterations, now].map(
-    ({ startedAt, decision, branches }: Pick<IterationRecord, 'startedAt' | 'branches'> & Partial<IterationRecord>) => ({
-      startedAt,
-      reports: [
-        ...(decision?.source === 'router' ? choices.splice(0, 1) : []),
-        ...[...new Set([...(decision?.next ?? []), ...Object.keys(branches)])].flatMap((intent) => {
-          const record = branches[intent]
-          return record ? (isCode.has(intent) ? [callback(intent, record)] : taken(record.runId)) : []
-        }),
-      ],
+  // By iteration, and not by time: of what happens in the same millisecond, a crash would change the order.
+  const ordered = [...iterations, now].flatMap(({ decision, branches, runs }) => [
+    ...taken(runs),
+    ...[...new Set([...(decision?.next ?? []), ...Object.keys(branches)])].flatMap((intent) => {
+      const record = branches[intent]
+      return record ? (isCode.has(intent) ? [callback(intent, record)] : taken(record.runs)) : []
     }),
-  )
-  // What was cut off stands where it was.
-  for (const report of [...choices, ...runs.values()])
-    (stages.findLast(({ startedAt }) => startedAt <= report.startedAt) ?? stages[0])?.reports.push(report)
-  const children = stages.flatMap(({ reports }) => reports)
+  ])
+  // What was begun again after it had been cut off stands behind the others.
+  const children = [...ordered, ...left.values()]
   return {
     ...placeOf(run),
-    type: 'supervisor',
+    type,
     name,
     ...(version !== undefined && { version }),
     status: terminatedBy === 'max-iterations' ? 'max-iterations' : statusOf(error),
     ...(error && { error }),
     attempts: 1,
     ...(terminatedBy && { terminatedBy }),
+    ...(run.ack && { ack: ackOf(run.ack) }),
     iterations,
     usage: together(...children.map(({ usage }) => usage)),
     children,
   }
+}
+
+const ackOf = ({ status, error }: NonNullable<SupervisorRun['ack']>): NonNullable<Report['ack']> =>
+  status === 'completed' ? { status } : { status: 'failed', error: error ?? cutOff }
+
+const cutOff: LadderErrorBody = {
+  code: 'SUPERVISOR_CANCELLED',
+  category: 'cancelled',
+  message: 'the acknowledgement was cut off',
+  context: {},
 }

@@ -9,6 +9,18 @@ const clipped = (value: unknown): string => {
   return text.length <= outputCharsMax ? text : `${text.slice(0, outputCharsMax)}…`.toWellFormed()
 }
 
+/** For a classifier that is a model. */
+export const classificationFor = (
+  { definition, intents }: { definition: AnySupervisor; intents: readonly CheckedIntent[] },
+  { input, goal }: SupervisorContext<never, never>,
+): string =>
+  [
+    ...(definition.systemPrompt === undefined ? [] : [definition.systemPrompt]),
+    ...(goal === undefined ? [] : [`Goal: ${goal}`]),
+    `Say which of these the input is for, and how sure you are (confidence, from 0 to 1). There are:\n${intents.map(({ name, description }) => `- ${name}: ${description ?? ''}`).join('\n')}`,
+    `Input: ${typeof input === 'string' ? input : JSON.stringify(input)}`,
+  ].join('\n\n')
+
 /** As a text: the router needs no tool to read it. */
 export const questionFor = (
   { definition, intents }: { definition: AnySupervisor; intents: readonly CheckedIntent[] },

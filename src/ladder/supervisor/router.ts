@@ -1,8 +1,8 @@
-/** `router()`: an agent that chooses, for supervisors. */
+/** `router()` and `classifier()`: agents that choose, for supervisors. */
 import { z } from 'zod'
 import { type Agent, agent } from '../agent/agent.ts'
 import type { AgentDefinition } from '../agent/definition.ts'
-import { END } from './definition.ts'
+import { type Classified, END } from './definition.ts'
 
 export type RouterDefinition = Omit<AgentDefinition<string, undefined>, 'output' | 'prompt' | 'input' | 'maxTrips' | 'name'> & {
   name?: string
@@ -26,3 +26,18 @@ export const router = ({
     output: z.object({ next: z.union([known, z.array(known)]), reasoning: z.string().optional() }),
   })
 }
+
+/** Says what a request is, for `classifier`. @throws LadderError LADDER_CONFIG */
+export const classifier = <const Name extends string>({
+  intents,
+  name = 'classifier',
+  repair = 0,
+  ...definition
+}: Omit<RouterDefinition, 'intents'> & { intents: readonly Name[] }): Agent<string, Classified<Name>> =>
+  agent({
+    ...definition,
+    name,
+    repair,
+    maxTrips: 1 + repair,
+    output: z.object({ intent: z.enum(intents), reasoning: z.string().optional(), confidence: z.number().optional() }),
+  }) as unknown as Agent<string, Classified<Name>>

@@ -1,14 +1,20 @@
 /** The states and arrows of a supervisor: its intents are regions by the names that its author gave. Plain data. */
 import { about, cancelling, deciding, hearing, working } from '../work/work.chart.rules.ts'
-import type { SupervisorRun } from './supervisor.context.ts'
+import { ackWork, type SupervisorRun } from './supervisor.context.ts'
 
 export type SupervisorShape = {
+  type: 'supervisor' | 'team'
   name: string
   version?: string
   description?: string
   intents: readonly { name: string; executable?: string; timeoutMs?: number }[]
   /** The executable that chooses, where no code does. */
   router?: string
+  /** Nobody does: it is over after the iteration that was classified. */
+  choosesOnce?: true
+  /** Who says what a request is, and who acknowledges it, where somebody does. */
+  classifier?: { executable: string | undefined }
+  ack?: { executable: string | undefined }
   maxIterations: number
   /** One decision and one dispatch are all: it is a turn of an orchestrator. */
   isSingle?: true
@@ -16,10 +22,12 @@ export type SupervisorShape = {
 
 /** Code that chooses, that puts together what branches did, and that makes the data. */
 export const routeActor = 'route()'
+export const classifyActor = 'classify()'
 export const mergeActor = 'merge()'
 export const outputActor = 'output()'
 
-export const chartOf = ({ name, version, description, intents, router, isSingle }: SupervisorShape) => {
+export const chartOf = (shape: SupervisorShape) => {
+  const { name, version, description, intents, router, classifier, ack, choosesOnce, isSingle } = shape
   const failed = { target: `#${name}.failed` }
   const broken = { ...failed, actions: ['breakDown'] }
   const chosen = [
@@ -27,6 +35,8 @@ export const chartOf = ({ name, version, description, intents, router, isSingle 
     { guard: 'chose nobody', target: `#${name}.concluding`, actions: ['tellDecided', 'endByChoice'] },
     { target: '#dispatching', actions: ['tellDecided'] },
   ]
+  const classifying =
+    classifier && working({ name: classifyActor, isRetried: false, executable: classifier.executable, reader: 'router', after: chosen, broken })
   const choosing = working({ name: routeActor, isRetried: false, executable: router, reader: 'router', after: chosen, broken })
   const regionOf = ({ name: intent, executable, timeoutMs }: SupervisorShape['intents'][number]) => {
     const after = [{ target: 'ended' }]
@@ -58,7 +68,49 @@ export const chartOf = ({ name, version, description, intents, router, isSingle 
       },
     }
   }
-  const asksAny = router !== undefined || intents.some(({ executable }) => executable !== undefined)
+  const iterations = {
+    initial: 'iterating',
+    states: {
+      iterating: {
+        entry: ['tellIteration'],
+        always: [
+          { guard: 'too many iterations', ...failed, actions: ['wearOut'] },
+          { guard: 'leads nowhere', target: `#${name}.concluding`, actions: ['follow', 'endByChoice'] },
+          { guard: 'is directed', target: 'dispatching', actions: ['follow', 'tellDecided'] },
+          ...(classifier ? [{ guard: 'is the first', target: 'classifying', actions: ['tellClassifying'] }] : []),
+          choosesOnce ? { target: `#${name}.concluding`, actions: ['endClassified'] } : { target: 'choosing', actions: ['tellDeciding'] },
+        ],
+      },
+      ...(classifying && { classifying }),
+      ...(!choosesOnce && { choosing }),
+      dispatching: {
+        id: 'dispatching',
+        type: 'parallel',
+        states: Object.fromEntries(intents.map((intent) => [intent.name, regionOf(intent)])),
+        onDone: 'merging',
+      },
+      merging: {
+        ...(ack && { entry: ['leaveAck'] }),
+        ...deciding(
+          mergeActor,
+          [
+            { guard: 'has failed', ...failed, actions: ['fail'] },
+            { guard: 'is satisfied', target: `#${name}.concluding`, actions: ['endSatisfied'] },
+            ...(isSingle
+              ? [
+                  { guard: 'came to nothing', ...failed, actions: ['failAsBranch'] },
+                  { target: `#${name}.concluding`, actions: ['endSingle'] },
+                ]
+              : [{ target: 'iterating' }]),
+          ],
+          broken,
+        ),
+      },
+    },
+  }
+  const asksAny = [{ executable: router }, ...intents, ...(classifier ? [classifier] : []), ...(ack ? [ack] : [])].some(
+    ({ executable }) => executable !== undefined,
+  )
   const cutOff = cancelling(name)
   const goOn = [
     // All iterations have ended: only its output could not be made.
@@ -76,44 +128,12 @@ export const chartOf = ({ name, version, description, intents, router, isSingle 
         on: { execute: { target: 'working', actions: ['begin'] } },
       },
       working: {
-        initial: 'iterating',
         on: { cancel: [...(asksAny ? [cutOff.arrow] : []), { target: `#${name}.cancelled`, actions: ['cancel'] }], ...hearing },
-        states: {
-          iterating: {
-            entry: ['tellIteration'],
-            always: [
-              { guard: 'too many iterations', ...failed, actions: ['wearOut'] },
-              { guard: 'leads nowhere', target: `#${name}.concluding`, actions: ['follow', 'endByChoice'] },
-              { guard: 'is directed', target: 'dispatching', actions: ['follow', 'tellDecided'] },
-              { target: 'choosing', actions: ['tellDeciding'] },
-            ],
-          },
-          choosing,
-          dispatching: {
-            id: 'dispatching',
-            type: 'parallel',
-            states: Object.fromEntries(intents.map((intent) => [intent.name, regionOf(intent)])),
-            onDone: 'merging',
-          },
-          merging: deciding(
-            mergeActor,
-            [
-              { guard: 'has failed', ...failed, actions: ['fail'] },
-              { guard: 'is satisfied', target: `#${name}.concluding`, actions: ['endSatisfied'] },
-              ...(isSingle
-                ? [
-                    { guard: 'came to nothing', ...failed, actions: ['failAsBranch'] },
-                    { target: `#${name}.concluding`, actions: ['endSingle'] },
-                  ]
-                : [{ target: 'iterating' }]),
-            ],
-            broken,
-          ),
-        },
+        ...(ack ? { type: 'parallel', states: { iterations, acknowledging: acknowledging(ack.executable) } } : iterations),
       },
       ...(asksAny && { cancelling: cutOff.state }),
       concluding: {
-        entry: ['conclude'],
+        entry: [...(ack ? ['leaveAck'] : []), 'conclude'],
         invoke: {
           id: outputActor,
           src: outputActor,
@@ -139,6 +159,32 @@ export const chartOf = ({ name, version, description, intents, router, isSingle 
         on: { resume: goOn },
       },
       returned: { type: 'final' },
+    },
+  }
+}
+
+/** Beside the first iteration, and once: whatever becomes of it, iterations go on. */
+const acknowledging = (executable: string | undefined) => {
+  const broken = { target: 'over', actions: [about('breakAck', ackWork), about('tellSettled', ackWork)] }
+  const { initial, states } = working({ name: ackWork, isRetried: false, executable, reader: 'ack', after: [{ target: 'over' }], broken })
+  return {
+    initial: 'open',
+    states: {
+      open: {
+        initial: 'choosing',
+        always: { guard: 'was left behind', target: 'closed' },
+        states: {
+          choosing: {
+            always: [
+              { guard: 'was acknowledged', target: 'over' },
+              { target: initial, actions: ['beginAck'] },
+            ],
+          },
+          ...states,
+          over: {},
+        },
+      },
+      closed: {},
     },
   }
 }

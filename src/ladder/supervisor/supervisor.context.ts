@@ -1,15 +1,18 @@
 /** What a run of a supervisor remembers, and how each thing that happens changes it. Pure. */
 import type { LadderErrorBody } from '../errors.ts'
-import { type RunInput as AnyRunInput, began } from '../run.rules.ts'
-import type { WorkAsks, WorkState } from '../work/work.context.ts'
+import { type RunInput as AnyRunInput, type Artifacts, began } from '../run.rules.ts'
+import { type Called, isInWork, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
+
+/** The actor that acknowledges: no intent can have this name. */
+export const ackWork = 'ack()'
 
 /** It can be enough, somebody else may be wanted, and the router may be told something. */
 export type Verdict<Name extends string = string> = { satisfied?: boolean; reassignTo?: Name | readonly Name[]; feedback?: string }
 
-/** Who has chosen: code, a model, who begins, the one before, or the evaluation. */
-export type DecisionSource = 'route' | 'router' | 'initialAgent' | 'intent.next' | 'evaluate'
+/** Who has chosen: code, a model, who classifies, who begins, the one before, or the evaluation. */
+export type DecisionSource = 'route' | 'router' | 'classifier' | 'initialAgent' | 'intent.next' | 'evaluate'
 /** @property next nobody: it is over */
-export type Decision = { source: DecisionSource; next: readonly string[]; raw: unknown; reasoning?: string }
+export type Decision = { source: DecisionSource; next: readonly string[]; raw: unknown; reasoning?: string; confidence?: number }
 
 /** What became of one that was chosen; times are ms since the epoch. */
 export type BranchRecord = {
@@ -17,8 +20,10 @@ export type BranchRecord = {
   output?: unknown
   error?: LadderErrorBody
   attempts: number
-  /** Of the run inside of it, which stands among the children of the report. */
-  runId?: string
+  /** Names of runs inside of it, which stand among the children of the report. */
+  runs?: readonly string[]
+  /** What tools of its agent gave beside their answers, as they gave it. */
+  artifacts?: Artifacts
   startedAt: number
   endedAt: number
 }
@@ -27,13 +32,15 @@ export type IterationRecord = {
   decision: Decision
   branches: Readonly<Record<string, BranchRecord>>
   verdict?: Verdict
+  /** Names of runs of who chose and who evaluated. */
+  runs?: readonly string[]
   /** As it was at its end. */
   state: unknown
   startedAt: number
   endedAt: number
 }
 
-export type TerminatedBy = 'router' | 'route' | 'intent.next' | 'evaluate' | 'max-iterations' | 'cancelled' | 'error'
+export type TerminatedBy = 'router' | 'route' | 'classifier' | 'intent.next' | 'evaluate' | 'max-iterations' | 'cancelled' | 'error'
 
 /** `known` is what code finds in its context, beside what the caller has brought along: of a turn of an orchestrator, what was recalled. */
 export type SupervisorInput = AnyRunInput & { state: unknown; directive?: Decision; known?: Readonly<Record<string, unknown>> }
@@ -42,21 +49,26 @@ export type SupervisorRun = WorkState & {
   known?: Readonly<Record<string, unknown>>
   iterations: readonly IterationRecord[]
   /** The iteration that is under way. */
-  now: { startedAt: number; decision?: Decision; branches: Readonly<Record<string, BranchRecord>> }
+  now: { startedAt: number; decision?: Decision; branches: Readonly<Record<string, BranchRecord>>; runs?: readonly string[] }
   /** Who is next without being chosen. */
   directive?: Decision | undefined
   feedback?: string | undefined
   terminatedBy?: TerminatedBy | undefined
   /** All iterations have ended. */
   isConcluding?: boolean
+  /** What became of the acknowledgement, once it has begun. */
+  ack?: AckRecord
 }
 
+/** `late`: the iteration did not wait for it. Times are ms since the epoch. */
+type AckRecord = { status: 'running' | 'completed' | 'failed' | 'late'; error?: LadderErrorBody; startedAt: number; endedAt: number }
+
 /** How a piece of its code came out. */
-export type Chosen = { ended: 'completed'; output: Decision } | { ended: 'failed'; error: LadderErrorBody } | WorkAsks
-export type BranchEnd = { ended: 'completed'; output: unknown } | { ended: 'failed'; error: LadderErrorBody } | WorkAsks
-export type Merged =
-  | { ended: 'completed'; state: unknown; conflicts: readonly string[]; verdict?: Verdict; directive?: Decision }
-  | { ended: 'failed'; error: LadderErrorBody }
+type Failed = { ended: 'failed'; error: LadderErrorBody }
+/** @property state what it adds to the state */
+export type Chosen = (({ ended: 'completed'; output: Decision; state?: object } | Failed) & Called) | WorkAsks
+export type BranchEnd = (({ ended: 'completed'; output: unknown } | Failed) & Called) | WorkAsks
+export type Merged = ({ ended: 'completed'; state: unknown; conflicts: readonly string[]; verdict?: Verdict; directive?: Decision } | Failed) & Called
 
 export const begun = (input: SupervisorInput, at: number): SupervisorRun => ({
   ...began(input, at),
@@ -69,21 +81,63 @@ export const begun = (input: SupervisorInput, at: number): SupervisorRun => ({
   now: { startedAt: at, branches: {} },
 })
 
+/** Who chose, or evaluated, has ended: what ran inside of that belongs to the iteration. */
+export const advised = (run: SupervisorRun, work: string, called: Called['called']): SupervisorRun => {
+  const kept = { ...run, ...keptCalls(run, work, called) }
+  const { [work]: ended, ...going } = kept.going
+  const runs = ended ? ended.runs : called?.map(({ runId }) => runId)
+  return { ...kept, going, ...(runs && { now: { ...kept.now, runs: [...(kept.now.runs ?? []), ...runs] } }) }
+}
+
+const added = (state: unknown, more: unknown): unknown => (typeof more === 'object' && more !== null ? { ...(state as object), ...more } : state)
+
+/** What a request is has been said. */
+export const classified = (run: SupervisorRun, { output, state }: { output: Decision; state?: object }): Partial<SupervisorRun> => ({
+  ...decided(run, output),
+  ...(state && { state: added(run.state, state) }),
+})
+
+/** Its word is in the state before branches add theirs. */
+export const acknowledged = (run: SupervisorRun, end: BranchEnd, at: number): Partial<SupervisorRun> => {
+  const { [ackWork]: work, ...going } = run.going
+  const { nested } = { ...run, ...keptCalls(run, ackWork, end.called) }
+  const times = { startedAt: work?.startedAt ?? at, endedAt: at }
+  if (end.ended === 'completed') return { going, nested, state: added(run.state, end.output), ack: { status: 'completed', ...times } }
+  return { going, nested, ack: { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...times } }
+}
+
+/** Nobody waits for it any more. */
+export const leftBehind = (run: SupervisorRun, at: number): Partial<SupervisorRun> => {
+  const { [ackWork]: work, ...going } = run.going
+  const waiting = run.waiting.filter(({ ask }) => !isInWork(ask, run, ackWork))
+  return { going, waiting, ack: { status: 'late', error: late, startedAt: work?.startedAt ?? at, endedAt: at } }
+}
+
+const late: LadderErrorBody = {
+  code: 'SUPERVISOR_FAILED',
+  category: 'execution',
+  message: 'the acknowledgement was not ready when the first iteration ended',
+  hint: 'it is for a quick word: give it less to do',
+  context: {},
+}
+
 /** Nobody is chosen twice. */
 export const decided = ({ now }: SupervisorRun, decision: Decision): Partial<SupervisorRun> => ({
   now: { ...now, decision: { ...decision, next: [...new Set(decision.next)] } },
   directive: undefined,
 })
 
-export const branched = ({ now, going }: SupervisorRun, intent: string, end: BranchEnd, at: number): Partial<SupervisorRun> => {
+export const branched = (run: SupervisorRun, intent: string, end: BranchEnd, at: number): Partial<SupervisorRun> => {
+  const { now, going, nested } = { ...run, ...keptCalls(run, intent, end.called) }
   const { [intent]: work = { startedAt: at, attempts: 0, pauseMs: 0 }, ...rest } = going
-  const ran = work.answer ? { runId: work.answer.report.runId } : {}
+  const artifacts = work.answer?.artifacts
+  const ran = { ...(work.runs && { runs: work.runs }), ...(artifacts && { artifacts }) }
   const times = { attempts: work.attempts, ...ran, startedAt: work.startedAt, endedAt: at }
   const record: BranchRecord =
     end.ended === 'completed'
       ? { status: 'completed', output: end.output, ...times }
       : { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...times }
-  return { going: rest, now: { ...now, branches: { ...now.branches, [intent]: record } } }
+  return { going: rest, nested, now: { ...now, branches: { ...now.branches, [intent]: record } } }
 }
 
 export const merged = (run: SupervisorRun, end: Extract<Merged, { ended: 'completed' }>, at: number): Partial<SupervisorRun> => {
@@ -94,6 +148,7 @@ export const merged = (run: SupervisorRun, end: Extract<Merged, { ended: 'comple
     decision: now.decision ?? { source: 'route', next: [], raw: null },
     branches: now.branches,
     ...(verdict && { verdict }),
+    ...(now.runs && { runs: now.runs }),
     state,
     startedAt: now.startedAt,
     endedAt: at,

@@ -2,18 +2,22 @@
 import type { AnyActorLogic } from 'xstate'
 import { fromTask } from '../../index.ts'
 import { LadderError, type LadderErrorBody } from '../errors.ts'
-import { checkedHistory, handedDown, readBy } from '../history.rules.ts'
 import { fitted, unfit } from '../schema.ts'
-import { type Code, type CodeInput, codeContext, type Scope, supervisorError } from './code.effects.ts'
+import { codeOf, reading, type Scope, supervisorError, toldInside } from './code.effects.ts'
 import { decisionOf } from './decision.rules.ts'
-import type { CheckedIntent } from './definition.ts'
+import type { CheckedHelper, CheckedIntent } from './definition.ts'
+import { acknowledge, classify } from './helper.effects.ts'
 import { merge, withoutUnsafe } from './merge.effects.ts'
 import { questionFor } from './router.rules.ts'
-import { mergeActor, outputActor, routeActor } from './supervisor.chart.rules.ts'
-import type { BranchEnd, Chosen, SupervisorRun } from './supervisor.context.ts'
+import { classifyActor, mergeActor, outputActor, routeActor } from './supervisor.chart.rules.ts'
+import { ackWork, type BranchEnd, type Chosen, type SupervisorRun } from './supervisor.context.ts'
+
+type Helpers = { classifier: CheckedHelper | undefined; ack: CheckedHelper | undefined }
 
 /** By name: each intent, who chooses, what puts branches together, and what makes the data. */
-export const supervisorActors = (scope: Scope): Record<string, AnyActorLogic> => ({
+export const supervisorActors = (scope: Scope, { classifier, ack }: Helpers): Record<string, AnyActorLogic> => ({
+  ...(classifier && { [classifyActor]: classify(scope, classifier) }),
+  ...(ack && { [ackWork]: acknowledge(scope, ack) }),
   ...Object.fromEntries(scope.intents.map((intent) => [intent.name, branch(intent, scope)])),
   [routeActor]: choose(scope),
   [mergeActor]: merge(scope),
@@ -22,47 +26,39 @@ export const supervisorActors = (scope: Scope): Record<string, AnyActorLogic> =>
 
 const choose = (scope: Scope): AnyActorLogic => {
   const { definition } = scope
-  return fromTask<Chosen, CodeInput>(async ({ input: { run }, self, signal }) => {
-    const code = codeContext(scope, { run, signal, self })
+  return codeOf<Chosen>(scope, routeActor, async (run, codeFor) => {
     const { answer } = run.going[routeActor] ?? {}
     try {
-      if (definition.router && !answer) return { ended: 'asks', input: questionFor(scope, code), state: null }
+      if (definition.router && !answer) return { ended: 'asks', input: questionFor(scope, codeFor(run)), state: null }
       if (answer?.error) throw LadderError.from(answer.error)
       if (answer) {
         const { next, reasoning } = (answer.data ?? {}) as { next?: unknown; reasoning?: unknown }
         const said = typeof reasoning === 'string' ? { reasoning } : {}
         return { ended: 'completed', output: { ...decisionOf(scope, 'router', next, 'the router'), ...said } }
       }
-      return { ended: 'completed', output: decisionOf(scope, 'route', await definition.route?.(code as never), 'route') }
+      return { ended: 'completed', output: decisionOf(scope, 'route', await definition.route?.(codeFor(run) as never), 'route') }
     } catch (thrown) {
       return { ended: 'failed', error: supervisorError(thrown, `${definition.router ? 'the router' : 'route'} of '${definition.name}'`) }
     }
-  }) as AnyActorLogic
+  })
 }
 
 const branch = (intent: CheckedIntent, scope: Scope): AnyActorLogic =>
-  fromTask<BranchEnd, CodeInput>(async ({ input: { run }, self, signal }) => {
+  codeOf<BranchEnd>(scope, intent.name, async (run, codeFor) => {
     const { answer } = run.going[intent.name] ?? {}
     try {
-      const { code, own } = await readingOwn(intent, run, codeContext(scope, { run, signal, self }))
-      if (intent.agent && !answer) {
-        const input = intent.input ? await intent.input(code) : run.input
-        return { ended: 'asks', input: await intent.agent.fit(input), state: null, ...handedDown(intent.agent, readBy(run.history, 'agents'), own) }
-      }
       if (answer?.error) return { ended: 'failed', error: answer.error }
-      return { ended: 'completed', output: answer ? answer.data : withoutUnsafe(await intent.run?.(code)) }
+      if (answer && intent.streamTo !== undefined && typeof answer.data !== 'string')
+        throw new LadderError('SCHEMA_VALIDATION_FAILED', `'${intent.name}' streams, and has answered with something else than a text`)
+      if (answer) return { ended: 'completed', output: answer.data }
+      const { code, own } = await reading(intent, run, codeFor(run))
+      if (!intent.agent) return { ended: 'completed', output: withoutUnsafe(await intent.run?.(code)) }
+      const input = await intent.agent.fit(intent.input ? await intent.input(code) : run.input)
+      return { ended: 'asks', input, state: null, ...toldInside(intent, run, own) }
     } catch (thrown) {
       return { ended: 'failed', error: supervisorError(thrown, `the intent '${intent.name}'`) }
     }
-  }) as AnyActorLogic
-
-/** What an intent picks of what was said before comes in the place of what all agents are told. */
-const readingOwn = async ({ name, history }: CheckedIntent, run: SupervisorRun, code: Code) => {
-  if (!history || !run.history) return { code, own: undefined }
-  const whole = run.history.whole ?? run.history.agents
-  const own = checkedHistory(await history({ ...code, history: whole }), `history of '${name}'`)
-  return { code: { ...code, history: own }, own }
-}
+  })
 
 const conclude = ({ definition: { name, output } }: Scope): AnyActorLogic =>
   fromTask<{ ended: 'completed'; data: unknown } | { ended: 'failed'; error: LadderErrorBody }, SupervisorRun>(async ({ input: { state } }) => {

@@ -1,62 +1,82 @@
 /** `supervisor()`: who is asked is chosen as it goes, in code or by a model, until it is enough. */
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
-import type { Report } from '../envelope.ts'
+import type { LadderEvent, Report } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import { checkedHistory, type HistoryMessage, type HistoryWindow, type RunHistory, windowed } from '../history.rules.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
+import { checkedHelper, checkedIntents } from './check.ts'
 import { supervisorMachine } from './compile.rules.ts'
-import { type AnySupervisor, checkedIntents, type DataOf, type SupervisorDefinition } from './definition.ts'
+import type { AnySupervisor, DataOf, SupervisorDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
 import type { SupervisorShape } from './supervisor.chart.rules.ts'
 import { begun, type SupervisorInput, type SupervisorRun } from './supervisor.context.ts'
 import { supervisorActors } from './supervisor.effects.ts'
 
 export class Supervisor<Input = unknown, Data = unknown> extends Executable<Input, Data> {
-  readonly type = 'supervisor'
+  readonly type: 'supervisor' | 'team'
   readonly name: string
   readonly version: string | undefined
   readonly description: string | undefined
   readonly machine: AnyStateMachine
   readonly agents: readonly Agent[]
   override readonly inside: readonly AnyExecutable[]
+  override readonly callable: readonly AnyExecutable[]
   readonly #definition: AnySupervisor
   readonly #shape: SupervisorShape
   readonly #picks: boolean
+  /** Intents whose deltas are told by their name. */
+  readonly #streamed: readonly string[]
   readonly #begin: Pick<SupervisorInput, 'state' | 'directive' | 'history'>
 
-  /** @param isSingle one decision and one dispatch are all: it is that of turns of an orchestrator */
-  constructor(definition: AnySupervisor, { isSingle = false }: { isSingle?: boolean } = {}) {
+  /** @param type a team is reported as one @param isSingle one decision and one dispatch are all: it is that of turns of an orchestrator */
+  constructor(definition: AnySupervisor, { type = 'supervisor', isSingle = false }: { type?: 'supervisor' | 'team'; isSingle?: boolean } = {}) {
     super(definition)
+    this.type = type
     const intents = checkedIntents(definition)
-    const { name, version, description, router, maxIterations = 10 } = definition
+    const { name, version, description, route, router, maxIterations = 10 } = definition
+    const classifier = checkedHelper(definition, 'classifier')
+    const ack = checkedHelper(definition, 'ack')
     this.name = name
     this.version = version
     this.description = description
     this.#definition = definition
     this.#picks = intents.some(({ history }) => history !== undefined)
+    this.#streamed = intents.flatMap((intent) => (intent.streamTo === undefined ? [] : [intent.name]))
     this.#begin = this.#beginning(definition)
     this.#shape = {
+      type,
       name,
       maxIterations,
       ...(isSingle && { isSingle: true as const }),
       ...(version !== undefined && { version }),
       ...(description !== undefined && { description }),
       ...(router && { router: router.name }),
+      ...(!router && !route && { choosesOnce: true }),
+      ...(classifier && { classifier: { executable: classifier.agent?.name } }),
+      ...(ack && { ack: { executable: ack.agent?.name } }),
       intents: intents.map((intent) => ({
         name: intent.name,
         ...(intent.agent && { executable: intent.agent.name }),
         ...(intent.timeoutMs !== undefined && { timeoutMs: intent.timeoutMs }),
       })),
     }
-    const executables = [...(router ? [router] : []), ...intents.flatMap(({ agent }) => (agent ? [agent] : []))]
+    const executables = [router, ...[classifier, ack, ...intents].map((one) => one?.agent)].filter((one) => one !== undefined)
     this.inside = executables
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
+    // Only code dispatches.
+    this.callable = intents.some(({ run }) => run) ? intents.flatMap(({ agent }) => (agent ? [agent] : [])) : []
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
-    const code = supervisorActors({ definition, intents, contextOf: (runId) => this.contextOf(runId) })
+    const code = supervisorActors({ definition, intents, contextOf: (runId) => this.contextOf(runId) }, { classifier, ack })
     this.machine = supervisorMachine(this.#shape, { actors: { ...code, ...runs }, begin: this.begin(), now, ended: (run) => this.ended(run) })
+  }
+
+  protected override alsoTold({ type, runId, rootRunId, delta, kind }: LadderEvent, within: string): LadderEvent[] {
+    if (type !== 'agent.trip.streaming' || kind !== 'text') return []
+    const intent = this.#streamed.find((name) => runId.startsWith(`${within}/${name}/`))
+    return intent === undefined ? [] : [{ type: 'supervisor.agent.streaming', runId: within, rootRunId, supervisor: this.name, agent: intent, delta }]
   }
 
   override slicesOf(history: readonly HistoryMessage[]): RunHistory {

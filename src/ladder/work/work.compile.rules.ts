@@ -23,7 +23,7 @@ const workOf = (run: WorkState, event: EventObject): string | undefined =>
   Object.keys(run.going).find((work) => runOf(work) === (event as unknown as { actorId: string }).actorId)
 
 /** Their types are those of the machine that takes them. */
-export const workActions = (now: () => number, cutOff: CutOff = answered as CutOff): Record<string, never> =>
+export const workActions = (now: () => number, cutOff: CutOff = answered): Record<string, never> =>
   ({
     attempt: assign(({ context }: Scope, { step }: Params) => attempted(context, step, now())),
     ask: assign(({ context, event }: Scope, { step }: Params) => {
@@ -32,7 +32,7 @@ export const workActions = (now: () => number, cutOff: CutOff = answered as CutO
     }),
     takeAnswer: assign(({ context, event }: Scope, { step }: Params) => answered(context, step, (event as Done).output as RunEnd)),
     startRun: enqueueActions(({ context, enqueue }, { step, executable, reader }: Params & { executable: string; reader?: HistoryReader }) => {
-      enqueue.spawnChild(runActor(executable) as never, { id: runOf(step) as never, input: nestedInput(context as WorkState, step, reader) as never })
+      enqueue.spawnChild(runActor(executable) as never, { id: runOf(step), input: nestedInput(context as WorkState, step, reader) })
     }),
     /** Its time is up, say: nobody waits for it. Where all are cancelled, it is told to end. */
     leaveRun: enqueueActions(({ event, enqueue }, { step }: Params) => {
@@ -44,12 +44,12 @@ export const workActions = (now: () => number, cutOff: CutOff = answered as CutO
     takeCutOff: enqueueActions(({ context, event, enqueue }) => {
       const work = workOf(context as WorkState, event)
       if (work === undefined) return
-      enqueue.assign(cutOff(context as never, work, (event as Done).output as RunEnd, now()) as never)
+      enqueue.assign(cutOff(context as never, work, (event as Done).output as RunEnd, now()))
       enqueue.stopChild(runOf(work))
     }),
     dropRun: enqueueActions(({ context, event, enqueue }) => {
       const work = workOf(context as WorkState, event)
-      if (work !== undefined) enqueue.assign(dropped(context as WorkState, work) as never)
+      if (work !== undefined) enqueue.assign(dropped(context as WorkState, work))
     }),
     stopRuns: enqueueActions(({ context, enqueue }) => {
       for (const work of workWithRun(context as WorkState)) enqueue.stopChild(runOf(work))
@@ -63,7 +63,7 @@ export const workActions = (now: () => number, cutOff: CutOff = answered as CutO
     decide: enqueueActions(({ context, event, enqueue }) => {
       const { ask } = event as unknown as { ask: string }
       const run = context as WorkState
-      enqueue.assign({ decided: decidedSince(run, event as unknown as DecisionEvent) } as never)
+      enqueue.assign({ decided: decidedSince(run, event as unknown as DecisionEvent) })
       for (const work of Object.keys(run.going)) if (isInWork(ask, run, work)) enqueue.sendTo(runOf(work), event)
     }),
   }) as unknown as Record<string, never>

@@ -1,10 +1,13 @@
 /** Pieces of an author's code that are under way in a run, by name; inside of each an executable may run. Pure. */
 import type { Report } from '../envelope.ts'
 import { type HistoryReader, type RunHistory, readBy } from '../history.rules.ts'
-import { isWithin, type RunEnd, type RunInput, type RunState, rootOf } from '../run.rules.ts'
+import { below, isWithin, type RunEnd, type RunInput, type RunState } from '../run.rules.ts'
 
-/** When it began, its attempts, how long it pauses before the next one; and the run inside of it, once its code has said what that is given. */
-type Going = { startedAt: number; attempts: number; pauseMs: number; asks?: Asks; answer?: RunEnd }
+/**
+ * When it began, its attempts, how long it pauses before the next one; the run inside of it, once its code has said what that is given; and names of all runs that
+ * have ended inside of it.
+ */
+type Going = { startedAt: number; attempts: number; pauseMs: number; asks?: Asks; answer?: RunEnd; runs?: readonly string[] }
 type Asks = { input: unknown; state: unknown; runId: string; history?: RunHistory | undefined }
 
 export type WorkState = RunState & {
@@ -14,7 +17,10 @@ export type WorkState = RunState & {
 }
 
 /** Its code wants a run inside of it. `state` as it has left it by then; `history` where that is not what those inside are told anyway. */
-export type WorkAsks = { ended: 'asks'; input: unknown; state: unknown; history?: RunHistory }
+export type WorkAsks = { ended: 'asks'; input: unknown; state: unknown; history?: RunHistory } & Called
+
+/** Runs that its code has called. */
+export type Called = { called?: readonly Report[] }
 
 export const attempted = ({ going }: WorkState, work: string, at: number): Partial<WorkState> => {
   const before = going[work]
@@ -22,11 +28,18 @@ export const attempted = ({ going }: WorkState, work: string, at: number): Parti
 }
 
 /** The run that is wanted has a name that no other has. */
-export const asking = ({ runId, going, nested }: WorkState, work: string, { input, state, history }: WorkAsks): Partial<WorkState> => {
+export const asking = ({ runId, going, nested }: WorkState, work: string, { input, state, history, called }: WorkAsks): Partial<WorkState> => {
   const before = going[work]
   if (!before) return {}
-  const number = (nested[work]?.length ?? 0) + 1
-  return { going: { ...going, [work]: { ...before, asks: { input, state, runId: `${runId}/${work}/${number}`, ...(history && { history }) } } } }
+  const number = (nested[work]?.length ?? 0) + (called?.length ?? 0) + 1
+  const kept = keptCalls({ going, nested }, work, called)
+  return {
+    ...kept,
+    going: {
+      ...going,
+      [work]: { ...before, ...kept.going?.[work], asks: { input, state, runId: `${runId}/${work}/${number}`, ...(history && { history }) } },
+    },
+  }
 }
 
 export const answered = (run: WorkState, work: string, answer: RunEnd): Partial<WorkState> => {
@@ -34,7 +47,7 @@ export const answered = (run: WorkState, work: string, answer: RunEnd): Partial<
   const before = going[work]
   if (!before) return {}
   return {
-    going: { ...going, [work]: { ...before, answer } },
+    going: { ...going, [work]: { ...before, answer, runs: [...(before.runs ?? []), answer.report.runId] } },
     nested: { ...nested, [work]: [...(nested[work] ?? []), answer.report] },
     waiting: waiting.filter(({ ask }) => !isInWork(ask, run, work)),
   }
@@ -49,12 +62,26 @@ export const dropped = ({ going }: WorkState, work: string): Partial<WorkState> 
   return { going: rest }
 }
 
+/** What its code has called stands below it. */
+export const keptCalls = (
+  { going, nested }: Pick<WorkState, 'going' | 'nested'>,
+  work: string,
+  called: readonly Report[] = [],
+): Partial<Pick<WorkState, 'going' | 'nested'>> => {
+  const before = going[work]
+  if (called.length === 0) return {}
+  return {
+    nested: { ...nested, [work]: [...(nested[work] ?? []), ...called] },
+    ...(before && { going: { ...going, [work]: { ...before, runs: [...(before.runs ?? []), ...called.map(({ runId }) => runId)] } } }),
+  }
+}
+
 /** What a run inside of it is given. */
 export const nestedInput = (run: WorkState, work: string, reader: HistoryReader = 'agents'): RunInput => {
   const { runId, input, history: own }: Omit<Asks, 'state'> = run.going[work]?.asks ?? { runId: `${run.runId}/${work}`, input: undefined }
   const told = readBy(run.history, reader)
   const history = own ?? (told.length > 0 ? { agents: told } : undefined)
-  return { runId, input, inside: { rootRunId: rootOf(run), parentRunId: `${run.runId}/${work}` }, ...(history && { history }) }
+  return { runId, input, inside: below(run, `${run.runId}/${work}`), ...(history && { history }) }
 }
 
 export const paused = ({ going }: WorkState, work: string, pauseMs: number): Partial<WorkState> => {

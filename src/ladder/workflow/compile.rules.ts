@@ -8,7 +8,7 @@ import { endActions, type WhenEnded } from '../ending.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, rootOf } from '../run.rules.ts'
 import { workActions, workGuards } from '../work/work.compile.rules.ts'
-import { paused } from '../work/work.context.ts'
+import { keptCalls, paused } from '../work/work.context.ts'
 import { reportOf } from './report.rules.ts'
 import { chartOf, type WorkflowShape } from './workflow.chart.rules.ts'
 import { begun, cutOff, entered, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
@@ -77,7 +77,9 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
       }),
       retry: assign(({ context, event }, { step }: Params) => {
         const end = endOf(event)
-        return end.ended === 'failed' && end.again ? paused(context, step, end.again.pauseMs) : {}
+        if (end.ended !== 'failed' || !end.again) return {}
+        const kept = keptCalls(context, step, end.called)
+        return { ...kept, ...paused({ ...context, ...kept }, step, end.again.pauseMs) }
       }),
       tellRetry: emit(({ context, event }, { step }: Params) =>
         told('step.retrying', context, { step, attempt: context.going[step]?.attempts, error: errorIn(event) }),

@@ -1,9 +1,10 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
-
 import type { Heard } from '../audience.ts'
+import type { Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import type { HistoryMessage } from '../history.rules.ts'
+import type { CallOptions } from '../options.ts'
 import type { Schema } from '../schema.ts'
 import type { StepRecord } from './workflow.context.ts'
 
@@ -24,6 +25,11 @@ export type StepContext<Input, State> = {
   readonly key: string
   /** Aborts when the run is cancelled. */
   readonly signal: AbortSignal
+  /**
+   * Runs an executable that the runtime has, inside of this step: an actor of its own, which a crash does not begin twice, and whose report stands below the step.
+   * Executing one in code does the same, unless it is given a `runId`.
+   */
+  readonly run: <Value, Data>(executable: Executable<Value, Data>, input: Value, options?: CallOptions) => Promise<Result<Data>>
 }
 
 /** Where a step leads: to another one by name, or to the end; nothing: to the next one. */

@@ -1,18 +1,14 @@
 /** The author's code of each step as an actor: whatever it throws comes back as a result, so that the chart decides what happens next. */
 import { isDeepStrictEqual } from 'node:util'
-import type { AnyActorLogic, AnyActorRef } from 'xstate'
-import { effect, fromTask } from '../../index.ts'
+import type { AnyActorLogic } from 'xstate'
+import { fromTask } from '../../index.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { handedDown, readBy } from '../history.rules.ts'
 import { fitted, type Schema } from '../schema.ts'
-import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, isWork, type Onward, type Retry, type StepContext } from './definition.ts'
+import { type CallerContext, type Code, codeOf, reckoning, type Scope } from './code.effects.ts'
+import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, isWork, type Onward, type Retry } from './definition.ts'
 import { outputActor, untilActor } from './workflow.chart.rules.ts'
 import type { RunContext, StepEnd } from './workflow.context.ts'
-
-type StepInput = { run: RunContext; attempt: number }
-type Code = StepContext<never, never>
-/** What a caller brought along for a run of this process. */
-type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 
 const pauseMaxMs = 30_000
 
@@ -20,14 +16,15 @@ const pauseMaxMs = 30_000
 export const stepActors = (definition: AnyWorkflow, contextOf: CallerContext): Record<string, AnyActorLogic> => {
   const names = definition.steps.map(({ name }) => name)
   const leads = (step: AnyStep) => new Leads(definition, step, names)
+  const scope = { definition, contextOf }
   const logic = (step: AnyStep): AnyActorLogic => {
-    if (isWork(step)) return work(step, definition, contextOf, leads(step))
-    return 'parallel' in step ? join(step, contextOf, leads(step)) : rest(step, contextOf, leads(step))
+    if (isWork(step)) return work(step, scope, leads(step))
+    return 'parallel' in step ? join(step, scope, leads(step)) : rest(step, scope, leads(step))
   }
   return {
     ...Object.fromEntries(definition.steps.map((step) => [step.name, logic(step)])),
-    ...Object.fromEntries(definition.steps.flatMap(childrenOf).map((child) => [child.name, work(child, definition, contextOf)])),
-    ...Object.fromEntries(definition.steps.flatMap((step) => ('sleepUntil' in step ? [[untilActor(step.name), until(step, contextOf)]] : []))),
+    ...Object.fromEntries(definition.steps.flatMap(childrenOf).map((child) => [child.name, work(child, scope)])),
+    ...Object.fromEntries(definition.steps.flatMap((step) => ('sleepUntil' in step ? [[untilActor(step.name), until(step, scope)]] : []))),
     [outputActor]: fromTask<unknown, RunContext>(async ({ input: { input, state, steps, last } }) =>
       definition.output
         ? definition.output({ input: input as never, state: structuredClone(state) as never, steps })
@@ -79,17 +76,17 @@ class Leads {
 
 const wordFor = (answer: unknown): string => (JSON.stringify(answer) ?? String(answer)).slice(0, 80)
 
-const work = (step: AnyWork, { retry: usual }: AnyWorkflow, contextOf: CallerContext, leads?: Leads): AnyActorLogic =>
-  fromTask<StepEnd, StepInput>(async ({ input: { run, attempt }, self, signal }) => {
-    const code = codeContext({ run, step: run.going[step.name], attempt, signal, self, contextOf })
-    const retry = step.retry === false ? undefined : { ...usual, ...step.retry }
+const work = (step: AnyWork, scope: Scope, leads?: Leads): AnyActorLogic =>
+  codeOf(scope, step.name, async ({ run, code }) => {
+    const { attempt, signal } = code
+    const retry = step.retry === false ? undefined : { ...scope.definition.retry, ...step.retry }
     try {
       const { answer } = run.going[step.name] ?? {}
       if (!answer && (await step.skip?.(code))) return { ended: 'skipped', ...onwardOf(await leads?.after(code, undefined)) }
       if (!answer) await step.before?.(code)
       if ('agent' in step && !answer) {
-        const input = step.input ? await step.input(code) : code.input
-        return { ended: 'asks', input: await step.agent.fit(input), state: code.state, ...handedDown(step.agent, readBy(run.history, 'agents')) }
+        const input = await step.agent.fit(step.input ? await step.input(code) : code.input)
+        return { ended: 'asks', input, state: code.state, ...handedDown(step.agent, readBy(run.history, 'agents')) }
       }
       if (answer?.error) throw LadderError.from(answer.error)
       const output = await checked(step, 'run' in step ? await step.run(code) : answer?.data)
@@ -108,12 +105,11 @@ const work = (step: AnyWork, { retry: usual }: AnyWorkflow, contextOf: CallerCon
       }
       return afterFailure(error, code, leads)
     }
-  }) as AnyActorLogic
+  })
 
 /** The children have ended: what they did to the state is put together, unless one of them failed. */
-const join = (step: Extract<AnyStep, { parallel: unknown }>, contextOf: CallerContext, leads: Leads): AnyActorLogic =>
-  fromTask<StepEnd, StepInput>(async ({ input: { run, attempt }, self, signal }) => {
-    const code = codeContext({ run, attempt, signal, self, contextOf })
+const join = (step: Extract<AnyStep, { parallel: unknown }>, scope: Scope, leads: Leads): AnyActorLogic =>
+  codeOf(scope, step.name, async ({ run, code }) => {
     const broken = step.parallel.map(({ name }) => run.steps[name]?.error).find((error) => error !== undefined)
     if (broken) return afterFailure(LadderError.from(broken), code, leads)
     try {
@@ -130,22 +126,21 @@ const join = (step: Extract<AnyStep, { parallel: unknown }>, contextOf: CallerCo
       const error = stepError(step.name, thrown)
       return error.code === 'WORKFLOW_INVALID_GOTO' ? failed(error) : afterFailure(error, code, leads)
     }
-  }) as AnyActorLogic
+  })
 
 type Resting = Extract<AnyStep, { sleep: unknown } | { sleepUntil: unknown } | { waitFor: unknown }>
 
 /** ms since the epoch. */
-const until = (step: Extract<AnyStep, { sleepUntil: unknown }>, contextOf: CallerContext): AnyActorLogic =>
-  fromTask<number, StepInput>(async ({ input: { run, attempt }, self, signal }) => {
-    const moment = Number(await step.sleepUntil(codeContext({ run, attempt, signal, self, contextOf })))
+const until = (step: Extract<AnyStep, { sleepUntil: unknown }>, scope: Scope): AnyActorLogic =>
+  reckoning(scope, step.name, async (code) => {
+    const moment = Number(await step.sleepUntil(code))
     if (Number.isFinite(moment)) return moment
     throw new Error(`sleepUntil of '${step.name}' gave no moment: a Date, or ms since the epoch`)
-  }) as AnyActorLogic
+  })
 
 /** It has waited long enough, or got what it waited for. */
-const rest = (step: Resting, contextOf: CallerContext, leads: Leads): AnyActorLogic =>
-  fromTask<StepEnd, StepInput>(async ({ input: { run, attempt }, self, signal }) => {
-    const code = codeContext({ run, attempt, signal, self, contextOf })
+const rest = (step: Resting, scope: Scope, leads: Leads): AnyActorLogic =>
+  codeOf(scope, step.name, async ({ run, code }) => {
     const given = run.given[step.name]
     try {
       if ('waitFor' in step && given === undefined)
@@ -158,7 +153,7 @@ const rest = (step: Resting, contextOf: CallerContext, leads: Leads): AnyActorLo
       const error = stepError(step.name, thrown)
       return error.code === 'WORKFLOW_INVALID_GOTO' ? failed(error) : afterFailure(error, code, leads)
     }
-  }) as AnyActorLogic
+  })
 
 const afterFailure = async (error: LadderError, code: Code, leads: Leads | undefined): Promise<StepEnd> => {
   try {
@@ -201,33 +196,3 @@ const stepError = (step: string, thrown: unknown): LadderError =>
   thrown instanceof LadderError
     ? thrown
     : new LadderError('STEP_FAILED', `the step '${step}' failed: ${wordsOf(thrown)}`, { cause: thrown, context: { step } })
-
-type Given = {
-  run: RunContext
-  step?: RunContext['going'][string] | undefined
-  attempt: number
-  signal: AbortSignal
-  self: AnyActorRef
-  contextOf: CallerContext
-}
-
-/** Each attempt begins with a state of its own: what a failed one did to it is gone. */
-const codeContext = ({ run: { runId, input, state, steps, inside, history }, step, attempt, signal, self, contextOf }: Given): Code => ({
-  input: frozen(structuredClone(input)) as never,
-  state: structuredClone(step?.asks ? step.asks.state : state) as never,
-  context: contextOf(inside?.rootRunId ?? runId),
-  history: readBy(history, 'agents'),
-  steps: frozen(steps),
-  runId,
-  attempt,
-  key: effect(self).key,
-  signal,
-})
-
-/** Records of steps stay frozen, so that each is gone through once. */
-const frozen = <Value>(value: Value): Value => {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  Object.freeze(value)
-  for (const inner of Object.values(value)) frozen(inner)
-  return value
-}

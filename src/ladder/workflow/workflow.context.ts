@@ -1,8 +1,9 @@
 /** What a run remembers, and how each thing that happens changes it. Pure. */
+import { constantWith } from '../../index.ts'
 import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { type RunInput as AnyRunInput, began, type RunEnd } from '../run.rules.ts'
-import { answered, type WorkAsks, type WorkState } from '../work/work.context.ts'
+import { answered, type Called, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
 
 export type StepRecord = {
   /** `cancelled`: an executable was at work in it when the run was. */
@@ -34,11 +35,13 @@ export type RunContext = WorkState & {
 }
 
 /** How the code of a step came out, as it stands in the journal. */
-export type StepEnd =
+export type StepEnd = (
   | { ended: 'completed'; output: unknown; state: unknown; onward?: { goto: string } | { end: true } }
   | WorkAsks
   | { ended: 'skipped'; onward?: { goto: string } | { end: true } }
   | { ended: 'failed'; error: LadderErrorBody; again?: { pauseMs: number }; onward?: { goto: string } | { end: true } }
+) &
+  Called
 
 export const begun = (input: RunInput, at: number): RunContext => ({
   ...began(input, at),
@@ -54,7 +57,7 @@ export const begun = (input: RunInput, at: number): RunContext => ({
 
 /** A step is entered: it may have run before. */
 export const entered = (context: RunContext, step: string): Partial<RunContext> => ({
-  visits: { ...context.visits, [step]: (context.visits[step] ?? 0) + 1 },
+  visits: constantWith(context.visits, { [step]: (context.visits[step] ?? 0) + 1 }),
   visited: context.visited + 1,
   next: step,
   branches: {},
@@ -71,9 +74,11 @@ export const settled = (context: RunContext, step: string, end: StepEnd, at: num
       : end.ended === 'skipped'
         ? { status: 'skipped', ...common }
         : { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...common }
-  const steps = { ...context.steps, [step]: record }
-  if (isChild && end.ended === 'completed') return { steps, going, branches: { ...context.branches, [step]: end.state } }
-  return { steps, going, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
+  // They are many, and never change again.
+  const steps = constantWith(context.steps, { [step]: record })
+  const { nested = context.nested } = keptCalls(context, step, end.called)
+  if (isChild && end.ended === 'completed') return { steps, going, nested, branches: { ...context.branches, [step]: end.state } }
+  return { steps, going, nested, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
 }
 
 /** The run inside of a step has ended because all are cancelled; so has the step that it is a child of. */

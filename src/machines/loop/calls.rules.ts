@@ -97,13 +97,14 @@ export const judged = ({ input, step, watch = nothingSeen }: LoopContext, index:
 
 export const endedReport = (
   { step }: LoopContext,
-  { callId, status, result, output }: Extract<ToolReport, { type: 'tool.finished' }>,
+  { callId, status, result, output, artifacts }: Extract<ToolReport, { type: 'tool.finished' }>,
 ): Extract<PublisherEvent, { type: 'tool.ended' }> => ({
   type: 'tool.ended',
   callId,
   name: step.calls.find(({ id }) => id === callId)?.name ?? '',
   status,
   output: output ?? (typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined),
+  ...(artifacts && { artifacts }),
 })
 
 /** What the client has to run, once nothing of its own runs any more. */

@@ -159,7 +159,8 @@ export const loopSetup = setup({
     /** Without a summary the conversation stays too long. */
     rememberNoSummary: assign(({ context }, { error }: { error: unknown }) => {
       const body = errorBody(error)
-      return failure(context, { ...body, data: { ...body.data, compaction: true } })
+      const { limit, actual } = context.error?.data ?? {}
+      return failure(context, { ...body, data: { ...definedOf({ limit, actual }), ...body.data, compaction: true } })
     }),
     rememberFailure: assign(({ context }, { error }: { error: unknown }) => failure(context, errorBody(error))),
     takeReason: assign(({ event }) => (event.type === 'expire' ? { error: event.error, expired: event.error } : {})),

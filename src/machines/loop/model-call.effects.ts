@@ -18,6 +18,7 @@ import { commandAnswer } from './command.rules.ts'
 import { costOf } from './cost.rules.ts'
 import { hasMedia, withFiles } from './given-files.effects.ts'
 import { type PreparedCall, prepareCall, windowOf } from './model-request.effects.ts'
+import { withSizes } from './overflow.rules.ts'
 import { wholeCharacters } from './whole-characters.rules.ts'
 
 type Review = NonNullable<ReturnType<TurnHooks['outgoing']>>
@@ -182,7 +183,8 @@ export const callModel =
       }
     } catch (error) {
       called('error')
-      throw credential === undefined || stop.signal.aborted ? error : credential.failed(error)
+      const told = prepared && model ? withSizes(error, { ...prepared.request, messages: prepared.messages }, windowOf(model)) : error
+      throw credential === undefined || stop.signal.aborted ? told : credential.failed(told)
     } finally {
       over = true
       environment.clock.clearTimeout(timer)

@@ -38,7 +38,14 @@ export type ToolReport =
   /** Whoever is above runs it, and sends an `answer`. */
   | { type: 'tool.delegated'; callId: string; name: string; input: unknown }
   /** `output` where a tool gave one: `result` only names it then. */
-  | { type: 'tool.finished'; callId: string; status: ToolOutcome['status']; result: TranscriptItem; output?: unknown }
+  | {
+      type: 'tool.finished'
+      callId: string
+      status: ToolOutcome['status']
+      result: TranscriptItem
+      output?: unknown
+      artifacts?: Record<string, unknown>
+    }
 
 /** The attempt that a person is asked about. */
 export const asked = (context: Context): number => context.attempt + (isInDoubt(context) ? 1 : 0)

@@ -8,6 +8,7 @@ import type { ToolCallInput, ToolCallOutput } from '../../contracts/tool-call.ts
 import { type SpanOutcome, stopwatch } from '../../contracts/tracing.ts'
 import { placeOf } from '../transcript/conversation.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
+import { artifactsOf } from './artifacts.rules.ts'
 import { sideResult } from './side-results.rules.ts'
 
 /** One attempt of one tool call. Leaving its state aborts the tool through its signal. */
@@ -40,6 +41,7 @@ export const executeTool =
         const said = withoutSecrets(sideResult(result, told++), secrets)
         emit({ type: 'side_result', kind: 'btw', runId, callId: id, ...said, isError: false })
       },
+      artifacts: {} as Record<string, unknown>,
       log: logWithout(environment.log, secrets),
     }
     const lap = stopwatch(environment.tracing, { sessionKey: session, runId })
@@ -49,7 +51,15 @@ export const executeTool =
       const shown = withoutSecrets(output, secrets)
       const kept = hooks === undefined ? shown : hooks.toolResult({ session, runId, agent, callId: id, tool: name, input: call.input, output: shown })
       outcome = 'ok'
-      return { kind: 'tool', id, ...definedOf({ conversation }), callId, name, output: kept }
+      const artifacts = artifactsOf(context.artifacts)
+      return {
+        kind: 'tool',
+        id,
+        ...definedOf({ conversation, artifacts: artifacts && withoutSecrets(artifacts, secrets) }),
+        callId,
+        name,
+        output: kept,
+      }
     } catch (error) {
       throw secrets.length === 0 ? error : RuntimeError.from(withoutSecrets(errorBody(error, 'tool_failed'), secrets))
     } finally {

@@ -159,6 +159,7 @@ export const toolSetup = setup({
         status: 'completed',
         result: shownResult(context, { content: answer.id }),
         output: answer.output,
+        ...(answer.artifacts && { artifacts: answer.artifacts }),
       } satisfies ToolReport)
     }),
     delegate: sendParent(({ context: { call } }): ToolReport => ({ type: 'tool.delegated', callId: call.id, name: call.name, input: call.input })),

@@ -173,6 +173,7 @@ const again = async (orders: DeliverOrder[], delivery: object = short) => {
           confirm: async () => undefined,
           tell: () => undefined,
           waits: () => undefined,
+          leaves: () => false,
         })
     },
   }).start()

@@ -33,7 +33,7 @@ const summarising = async (summarize: Summarize | undefined, model: unknown = { 
     const result = await desk.execute('x', { sessionId: 's', history, on: { '*': (event) => void events.push(event) } })
     const told = events
       .filter(({ type }) => type.startsWith('orchestrator.compaction.'))
-      .map(({ type, phase }) => [type.slice(24), ...(phase === undefined ? [] : [phase])].join(' '))
+      .map(({ type, phase }) => [type.slice(24), ...(typeof phase === 'string' ? [phase] : [])].join(' '))
     return { ...result, told, events }
   }
   const turn = (history: readonly HistoryMessage[]) => kit.clock.until(begun(history))
@@ -141,7 +141,7 @@ test('[WL-057] a summariser that never answers is given up after its time, and t
   await turn([])
   const began = kit.clock.now()
   const next = begun(said(3))
-  await kit.clock.until(kit.runtime.actor('desk', 's').waitFor((at) => at.matches('compacting' as never)))
+  await kit.clock.until(kit.runtime.actor('desk', 's').waitFor((at) => at.matches('compacting')))
   expect((await locked(store))?.owner).toBeDefined()
   const { told } = await kit.clock.until(next)
   expect(told).toEqual(['failed summarize'])
@@ -167,7 +167,7 @@ test('[WL-036, WL-050] a turn that is cancelled while it is compacted is clean: 
   await using _ = kit
   await turn([])
   const cut = begun(said(3))
-  await kit.clock.until(kit.runtime.actor('desk', 's').waitFor((at) => at.matches({ compacting: 'working' } as never)))
+  await kit.clock.until(kit.runtime.actor('desk', 's').waitFor((at) => at.matches({ compacting: 'working' })))
   await desk.cancel('s')
   const { told, report } = await kit.clock.until(cut)
   expect([told, report.status]).toEqual([['failed summarize'], 'awaiting-input'])

@@ -11,7 +11,11 @@ const gated = () => {
   const gates = new Map<unknown, PromiseWithResolvers<void>>()
   const running: unknown[] = []
   const begun = new Map<unknown, PromiseWithResolvers<void>>()
-  const beginning = (input: unknown) => begun.get(input) ?? (begun.set(input, Promise.withResolvers<void>()).get(input) as PromiseWithResolvers<void>)
+  const beginning = (input: unknown): PromiseWithResolvers<void> => {
+    const known = begun.get(input) ?? Promise.withResolvers<void>()
+    begun.set(input, known)
+    return known
+  }
   const gate = (input: unknown) => gates.get(input) ?? gates.set(input, Promise.withResolvers<void>()).get(input)
   const store = memoryStore()
   const desk = orchestrator({
@@ -126,7 +130,7 @@ test('[WL-036] a turn that is cancelled while its row is loaded, or while it wai
   store.load = load
   await store.lock('desk', 's', 'somebody', 1e12)
   const two = desk.execute('b', { sessionId: 's', history: [] })
-  await kit.clock.until(kit.runtime.actor('desk', 's').waitFor((at) => at.matches({ running: 'waiting-for-compaction' } as never)))
+  await kit.clock.until(kit.runtime.actor('desk', 's').waitFor((at) => at.matches({ running: 'waiting-for-compaction' })))
   await desk.cancel('s')
   expect(await kit.clock.until(two)).toMatchObject({ error: { code: 'ORCHESTRATOR_CANCELLED' } })
   expect(running).toEqual(['a'])

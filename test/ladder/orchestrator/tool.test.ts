@@ -7,6 +7,8 @@ import { aLadderOf, killedAt, timeless } from '../a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
 const inputSchema = z.object({ text: z.string() })
+type State = { n: number; text?: string }
+const state: State = { n: 0 }
 type Asked = { input: unknown; state: unknown; context: Readonly<Record<string, unknown>>; signal: AbortSignal }
 
 const nested = (options: Partial<SessionToolOptions> = {}, work?: (code: Asked) => unknown) => {
@@ -17,12 +19,12 @@ const nested = (options: Partial<SessionToolOptions> = {}, work?: (code: Asked) 
     name: 'desk',
     description: 'Answers.',
     checkpointStore: store,
-    state: { n: 0 } as { n: number; text?: string },
+    state,
     intents: {
       write: { agent: writer, output: z.string().transform((text) => ({ text })) },
       count: (code) => {
-        seen.push(code as Asked)
-        return (work?.(code as Asked) ?? { n: (code.state as { n: number }).n + 1 }) as object
+        seen.push(code)
+        return work?.(code) ?? { n: (code.state as { n: number }).n + 1 }
       },
     },
     route: () => ['write', 'count'] as never,
@@ -88,7 +90,7 @@ test('[WL-068] a session that its developer bound is joined, whatever the payloa
 
 test('[WL-068, WL-069] a resolver reads what the caller of the outer run brought along, and nothing of that reaches the turn; an empty id fails the call', async () => {
   const { desk, boss, store, seen } = nested({
-    sessionScope: { shared: ({ user }) => ({ sessionId: String(user ?? ''), history: [{ role: 'user', content: 'before' }] }) },
+    sessionScope: { shared: ({ user }) => ({ sessionId: user as string, history: [{ role: 'user', content: 'before' }] }) },
   })
   await using kit = await aLadderOf(models([{ text: 'a' }]), desk, boss)
   const events: LadderEvent[] = []
@@ -136,7 +138,7 @@ test('[WL-069] the outer run is cancelled: so is the turn, and it writes no row'
   await kit.clock.until(begun.promise)
   leave.abort('enough')
   expect(await kit.clock.until(cut)).toMatchObject({ error: { code: 'AGENT_CANCELLED' } })
-  const session = await kit.clock.until(kit.runtime.actor('desk', 'r/tool-1/1').waitFor((at) => at.matches('awaiting-input' as never)))
+  const session = await kit.clock.until(kit.runtime.actor('desk', 'r/tool-1/1').waitFor((at) => at.matches('awaiting-input')))
   expect(session.context).toMatchObject({ answers: [{ status: 'cancelled', error: { code: 'SUPERVISOR_CANCELLED' } }] })
   expect(await store.list?.('desk')).toEqual([])
 })

@@ -12,11 +12,14 @@ const gathered = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
 
 const usage = { inputTokens: 7, outputTokens: 3 }
 type Count = { count: number; note?: string }
+const ab: { a?: number; b?: number } = {}
+const xy: { x?: number; y?: number } = {}
+const noCount: Count = { count: 0 }
 const counting = (store = memoryStore()) =>
   orchestrator({
     name: 'desk',
     checkpointStore: store,
-    state: { count: 0 } as Count,
+    state: noCount,
     intents: { add: ({ state }: { state: Count }) => ({ count: state.count + 1 }), rest: () => undefined },
     route: () => 'add' as const,
   })
@@ -210,7 +213,7 @@ test('[WL-030, WL-032, WL-035, WL-064] a turn that iterates stores one row with 
     iterate: true,
     maxIterations: 4,
     checkpointStore: store,
-    state: {} as { a?: number; b?: number },
+    state: ab,
     intents: { a: () => ({ a: 1 }), b: () => ({ b: 2 }) },
     route: ({ iteration, input }) => (input === 'on' ? 'a' : ((['a', ['a', 'b'], 'b'] as const)[iteration] ?? END)),
   })
@@ -231,7 +234,7 @@ test('[WL-035] rows of earlier turns stay as they are: a fan-out is a list, nobo
   const desk = orchestrator({
     name: 'desk',
     checkpointStore: store,
-    state: {} as { x?: number; y?: number },
+    state: xy,
     intents: { x: () => ({ x: 1 }), y: () => ({ y: 1 }) },
     route: ({ input }) => input as never,
   })
@@ -319,7 +322,7 @@ test('[WL-005, WL-033, WL-034, WL-062] where it was routed is told before the wo
     {
       'test/writer': [{ chunks: ['a', 'b', 'c'], usage }],
       'test/router': [{ text: '{"next":["write","flow"],"reasoning":"both"}', usage }],
-    } as never,
+    },
     desk,
   )
   const events: LadderEvent[] = []

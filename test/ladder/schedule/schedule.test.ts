@@ -31,7 +31,7 @@ const aFlow = (ran: string[], lastsMs = 0) =>
 const input = ({ due }: FiringInput) => ({ due: due.toISOString() })
 type When = { at: Date | string | number } | { every: number | string } | { cron: string; timezone?: string }
 const aNightly = (flow: AnyExecutable, when: When, more: Partial<ScheduleDefinition<unknown>> = {}): Schedule =>
-  schedule({ name: 'nightly', run: flow, input, ...when, ...more } as ScheduleDefinition<unknown>)
+  schedule({ name: 'nightly', run: flow, input, ...when, ...more })
 
 const words = (kit: TestRuntime): string[] =>
   kit.events('main', 'nightly').flatMap(({ type }) => (type.startsWith('schedule.') ? [type.slice('schedule.'.length)] : []))

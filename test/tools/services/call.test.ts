@@ -171,6 +171,7 @@ test('two calls have reply subjects of their own: an answer to one is none to th
 })
 
 const aCall = {
+  artifacts: {},
   attempt: 1,
   session: 's',
   runId: 'r',

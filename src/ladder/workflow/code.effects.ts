@@ -1,0 +1,69 @@
+/** The author's code of a step as it is called: what it is given, and what it may call. */
+import type { AnyActorLogic, AnyActorRef } from 'xstate'
+import { effect, fromTask } from '../../index.ts'
+import { LadderError } from '../errors.ts'
+import { readBy } from '../history.rules.ts'
+import { callerOf } from '../run.rules.ts'
+import { type Calls, withCalls } from '../work/calls.ts'
+import type { AnyWorkflow, StepContext } from './definition.ts'
+import type { RunContext, StepEnd } from './workflow.context.ts'
+
+type CodeInput = { run: RunContext; attempt: number }
+export type Code = StepContext<never, never>
+/** What a caller brought along for a run of this process. */
+export type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
+export type Scope = { definition: AnyWorkflow; contextOf: CallerContext }
+
+export const codeOf = (scope: Scope, step: string, doing: (given: { run: RunContext; code: Code }) => Promise<StepEnd>): AnyActorLogic =>
+  fromTask<StepEnd, CodeInput>(({ input: { run, attempt }, self, signal, emit }) =>
+    withCalls(run, { name: scope.definition.name, work: step, self, signal, emit }, (calls) =>
+      doing({ run, code: codeContext({ run, step, attempt, signal, self, contextOf: scope.contextOf, calls }) }),
+    ),
+  ) as AnyActorLogic
+
+/** Code that says a number, and calls nobody. */
+export const reckoning = ({ contextOf }: Scope, step: string, doing: (code: Code) => Promise<number>): AnyActorLogic =>
+  fromTask<number, CodeInput>(({ input: { run, attempt }, self, signal }) =>
+    doing(codeContext({ run, step, attempt, signal, self, contextOf, calls: undefined })),
+  ) as AnyActorLogic
+
+type Given = {
+  run: RunContext
+  step: string
+  attempt: number
+  signal: AbortSignal
+  self: AnyActorRef
+  contextOf: CallerContext
+  calls: Calls | undefined
+}
+
+/** Each attempt begins with a state of its own: what a failed one did to it is gone. */
+const codeContext = ({ run, step, attempt, signal, self, contextOf, calls }: Given): Code => {
+  const { runId, input, state, steps, history } = run
+  const { asks } = run.going[step] ?? {}
+  return {
+    input: frozen(structuredClone(input)) as never,
+    state: structuredClone(asks ? asks.state : state) as never,
+    context: contextOf(callerOf(run)),
+    history: readBy(history, 'agents'),
+    steps: frozen(steps),
+    runId,
+    attempt,
+    key: effect(self).key,
+    signal,
+    run: async (executable, value, options) => {
+      if (calls) return calls.stream(executable, value, options).result
+      throw new LadderError('LADDER_CONFIG', `the step '${step}' calls '${executable.name}' where it only says until when it sleeps`, {
+        hint: 'call it in a step before',
+      })
+    },
+  }
+}
+
+/** Records of steps stay frozen, so that each is gone through once. */
+const frozen = <Value>(value: Value): Value => {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const inner of Object.values(value)) frozen(inner)
+  return value
+}

@@ -1,0 +1,280 @@
+/** Runs that code of an intent or of a step calls. */
+import { expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import type { ModelRequest } from '../../src/index.ts'
+import { tool } from '../../src/index.ts'
+import { agent, END, type LadderEvent, ladder, type Report, supervisor, workflow } from '../../src/ladder/index.ts'
+import { aLadder, aLadderOf, killedAt, timeless } from './a-ladder.ts'
+
+const usage = { inputTokens: 7, outputTokens: 3 }
+const last = ({ messages }: ModelRequest): string => messages.flatMap((message) => (message.role === 'user' ? [message.text] : [])).at(-1) ?? ''
+const once =
+  <Name extends string>(name: Name) =>
+  ({ iteration }: { iteration: number }) =>
+    iteration === 0 ? name : END
+/** `type name(status)` of each node, as deep as it stands. */
+const drawn = (report: Report, depth = 0): string[] => [
+  `${'  '.repeat(depth)}${report.type} ${report.name} ${report.usage.total}`,
+  ...report.children.flatMap((child) => drawn(child, depth + 1)),
+]
+const all = (node: Report): Report[] => [node, ...node.children.flatMap(all)]
+
+const look = tool({ name: 'look', description: 'Looks.', input: z.object({}), onCrash: 'retry', execute: () => 'bees' })
+const writer = agent({ name: 'writer', description: 'Writes.', model: 'test/writer', tools: [look] })
+const answer = (request: ModelRequest) => {
+  const isLooked = request.messages.some(({ role }) => role === 'tool')
+  return isLooked || !last(request).startsWith('look')
+    ? { text: `written: ${last(request)}`, usage }
+    : { calls: [{ name: 'look', input: {} }], usage }
+}
+
+test('[WL-008, WL-100] what an intent calls stands below it once, with its tools and its usage: by name, by run, or simply executed', async () => {
+  const desk = supervisor({
+    name: 'desk',
+    state: { texts: [] as (string | undefined)[] },
+    intents: {
+      write: async ({ run }) => {
+        const explicit = await run(writer, 'look first')
+        expectTypeOf(explicit.data).toEqualTypeOf<string | undefined>()
+        const [ambient, streamed] = await Promise.all([writer.execute('second'), writer.stream('third').result])
+        return { texts: [explicit.data, ambient.data, streamed.data] }
+      },
+      quiet: () => undefined,
+    },
+    route: once('write'),
+  })
+  await using kit = await aLadderOf({ 'test/writer': answer }, desk, writer)
+  const { data, report, usage: used, error } = await kit.clock.until(desk.execute('go', { runId: 'r' }))
+  expect(error).toBeUndefined()
+  expect(data).toEqual({ texts: ['written: look first', 'written: second', 'written: third'] })
+  expect(drawn(report)).toEqual([
+    'supervisor desk 40',
+    '  callback write 40',
+    '    agent writer 20',
+    '      tool look 0',
+    '    agent writer 10',
+    '    agent writer 10',
+  ])
+  expect(used.total).toBe(40)
+  for (const node of all(report)) expect(node.rootRunId).toBe('r')
+  expect(new Set(all(report).map(({ runId }) => runId)).size).toBe(6)
+  expect(report.children[0]?.children[0]?.parentRunId).toBe(report.children[0]?.runId)
+  expect(await kit.runtime.replay({ kind: 'desk', id: 'r' })).toMatchObject({ verdict: 'identical' })
+})
+
+test('[WL-008] what a step calls stands below it, that of an attempt that failed too; with a runId of its own it is a run of its own', async () => {
+  let attempts = 0
+  const flow = workflow({
+    name: 'flow',
+    steps: [
+      {
+        name: 'write',
+        retry: { attempts: 2, backoff: 'none' },
+        run: async ({ run }) => {
+          const { data } = await run(writer, 'a')
+          if (++attempts === 1) throw new Error('not good enough')
+          await writer.execute('apart', { runId: 'apart' })
+          return data
+        },
+      },
+    ],
+  })
+  await using kit = await aLadderOf({ 'test/writer': answer }, flow, writer)
+  const { data, report } = await kit.clock.until(flow.execute('go', { runId: 'r' }))
+  expect(data).toBe('written: a')
+  expect(drawn(report)).toEqual(['workflow flow 20', '  step write 20', '    agent writer 10', '    agent writer 10'])
+  expect(new Set(all(report).map(({ runId }) => runId)).size).toBe(4)
+})
+
+test('[WL-008] what chooses and what evaluates may call too: that stands below the supervisor', async () => {
+  const desk = supervisor({
+    name: 'desk',
+    intents: { a: () => undefined },
+    route: async ({ iteration }) => ((await writer.execute(`choice ${iteration}`)).data === 'written: choice 0' ? 'a' : END),
+    evaluate: async () => void (await writer.execute('good?')),
+  })
+  await using kit = await aLadderOf({ 'test/writer': answer }, desk, writer)
+  const { report } = await kit.clock.until(desk.execute('go'))
+  expect(drawn(report)).toEqual(['supervisor desk 30', '  agent writer 10', '  agent writer 10', '  callback a 0', '  agent writer 10'])
+})
+
+test('[WL-100] code dispatches intents by name, executables among them which nobody gave to the runtime; their results are its own affair', async () => {
+  const desk = supervisor({
+    name: 'desk',
+    state: { text: '', noted: false },
+    intents: {
+      lead: async ({ dispatch }) => {
+        const { data } = await dispatch('write', 'a poem')
+        const noted = await dispatch('note', data)
+        const lost = await dispatch('broken')
+        expect(lost.error).toMatchObject({ code: 'SUPERVISOR_FAILED', message: expect.stringContaining('no paper') })
+        return { text: String(noted.data) }
+      },
+      write: { agent: writer },
+      note: ({ input }) => `${input as string}!` as never,
+      broken: () => Promise.reject(new Error('no paper')),
+    },
+    route: once('lead'),
+  })
+  await using kit = await aLadderOf({ 'test/writer': answer }, desk)
+  const { data, report, error } = await kit.clock.until(desk.execute('go', { runId: 'r' }))
+  expect(error).toBeUndefined()
+  expect(data).toEqual({ text: 'written: a poem!', noted: false })
+  expect(drawn(report)).toEqual([
+    'supervisor desk 10',
+    '  callback lead 10',
+    '    callback write 10',
+    '      agent writer 10',
+    '    callback note 0',
+    '    callback broken 0',
+  ])
+  expect(report.children[0]?.children.map(({ status }) => status)).toEqual(['completed', 'completed', 'failed'])
+})
+
+test('[WL-100] A → B → A is a cycle that says so by its names; branches beside each other may dispatch the same', async () => {
+  const seen: unknown[] = []
+  const desk = supervisor({
+    name: 'desk',
+    intents: {
+      a: async ({ dispatch }) => void (await dispatch('b')),
+      b: async ({ dispatch }) => void (await dispatch('a')),
+      c: async ({ dispatch }) => void seen.push((await dispatch('d')).data),
+      e: async ({ dispatch }) => void seen.push((await dispatch('d')).data),
+      d: () => ({ done: true }),
+      lost: async ({ dispatch }) => void (await dispatch('nobody')),
+    },
+    route: ({ iteration }) => (iteration === 0 ? ['a', 'c', 'e', 'lost'] : END),
+  })
+  await using kit = await aLadder(desk)
+  const { report } = await kit.clock.until(desk.execute('go'))
+  expect(report.iterations).toMatchObject([
+    {
+      branches: {
+        a: { status: 'failed', error: { code: 'SUPERVISOR_DISPATCH_CYCLE', context: { chain: ['desk', 'desk.a', 'desk.b', 'desk.a'] } } },
+        c: { status: 'completed' },
+        e: { status: 'completed' },
+        lost: { status: 'failed', error: { code: 'SUPERVISOR_INVALID_ROUTE' } },
+      },
+    },
+  ])
+  expect(seen).toEqual([{ done: true }, { done: true }])
+})
+
+test('[WL-100] executables that call each other through code are a cycle too, and a run of another branch is none', async () => {
+  const one = supervisor({
+    name: 'one',
+    intents: {
+      a: async ({ run }) => {
+        const { report, error } = await run(two, 'x')
+        if (error) throw error
+        return { status: report.children[0]?.error?.code, chain: report.children[0]?.error?.context.chain }
+      },
+    },
+    route: once('a'),
+  })
+  const two: ReturnType<typeof workflow> = workflow({
+    name: 'two',
+    steps: [
+      {
+        name: 'back',
+        run: async () => {
+          const { error } = await one.execute('again')
+          if (error) throw error
+        },
+        onFailure: () => ({ end: true }),
+      },
+    ],
+  })
+  await using kit = await aLadder(one, two)
+  expect((await kit.clock.until(one.execute('go'))).data).toEqual({
+    status: 'SUPERVISOR_DISPATCH_CYCLE',
+    chain: ['one', 'one.a', 'two', 'two.back', 'one'],
+  })
+})
+
+test('[WL-008, WL-102] a run that is cancelled cancels what its code has called; what it tells is heard above', async () => {
+  const leave = new AbortController()
+  const events: LadderEvent[] = []
+  const slow = workflow({ name: 'slow', steps: [{ name: 'sleeps', sleep: 1_000_000 }] })
+  const desk = supervisor({ name: 'desk', intents: { a: async ({ run }) => void (await run(slow, 'x')) }, route: once('a') })
+  await using kit = await aLadder(desk, slow)
+  const hear = (event: LadderEvent) => {
+    events.push(event)
+    if (event.type === 'workflow.step.starting') leave.abort('enough')
+  }
+  expect(await kit.clock.until(desk.execute('go', { runId: 'r', signal: leave.signal, on: { '*': hear } }))).toMatchObject({
+    error: { code: 'SUPERVISOR_CANCELLED' },
+  })
+  const called = events.find(({ type }) => type === 'workflow.starting')
+  expect(called).toMatchObject({ rootRunId: 'r' })
+  const { context } = await kit.clock.until(kit.runtime.actor('slow', called?.runId ?? '').waitFor(({ status }) => status === 'done'))
+  expect(context).toMatchObject({ error: { code: 'WORKFLOW_CANCELLED' } })
+})
+
+test('[WL-008] what is called while a runtime shuts down goes on with the run in the next one', async () => {
+  const release = Promise.withResolvers<void>()
+  const asked: string[] = []
+  const desk = supervisor({ name: 'desk', intents: { a: async ({ run }) => ({ text: (await run(writer, 'x')).data }) }, route: once('a') })
+  const model = async (request: ModelRequest) => {
+    asked.push(last(request))
+    if (asked.length === 1) release.resolve()
+    return asked.length === 1 ? new Promise<never>(() => undefined) : { text: 'later', usage }
+  }
+  await using kit = await aLadderOf({ 'test/writer': model }, desk, writer)
+  const first = desk.execute('go', { runId: 'r' })
+  first.catch(() => undefined)
+  await kit.clock.until(release.promise)
+  await kit.restart()
+  expect(await kit.clock.until(desk.execute('go', { runId: 'r' }))).toMatchObject({ data: { text: 'later' } })
+  expect(asked).toEqual(['x', 'x'])
+})
+
+test('[WL-008, WL-100] killed at any commit, of the run or of what it calls, nothing that was written down is paid twice', async () => {
+  const made = () => {
+    const paid: string[] = []
+    const desk = supervisor({
+      name: 'desk',
+      state: { text: '' },
+      intents: {
+        lead: async ({ run, dispatch }) => {
+          const [one, two] = await Promise.all([run(writer, 'one'), dispatch('write', 'two')])
+          const { data } = await writer.execute(`look at ${one.data} and ${String(two.data)}`)
+          return { text: String(data) }
+        },
+        write: { agent: writer },
+      },
+      route: once('lead'),
+    })
+    return { desk, paid, models: { 'test/writer': (request: ModelRequest) => (paid.push(last(request)), answer(request)) } }
+  }
+  const { desk, paid, models } = made()
+  await using kit = await aLadderOf(models, desk)
+  const whole = await kit.clock.until(desk.execute('go', { runId: 'r' }))
+  expect(whole).toMatchObject({ data: { text: 'written: look at written: one and written: two' }, usage: { total: 40 } })
+  expect(paid).toHaveLength(4)
+  let died = 0
+  for (let commit = 1; ; commit++) {
+    const other = made()
+    await using doomed = await aLadderOf(other.models, other.desk)
+    const result = await killedAt(doomed, () => other.desk.execute('go', { runId: 'r' }), commit)
+    if (!result) break
+    died++
+    expect(timeless(result), `killed at commit ${commit}`).toEqual(timeless(whole))
+    // Two may have been asked at once.
+    expect(other.paid.length, `killed at commit ${commit}: ${other.paid.join()}`).toBeLessThanOrEqual(paid.length + 2)
+    expect(await doomed.runtime.replay({ kind: 'desk', id: 'r' }), `killed at commit ${commit}`).toMatchObject({ verdict: 'identical' })
+  }
+  expect(died).toBeGreaterThan(10)
+})
+
+test('[WL-008] an executable that no runtime has cannot be called, and says what to do', async () => {
+  const nobody = workflow({ name: 'nobody', steps: [{ name: 'a', run: () => 1 }] })
+  const desk = supervisor({ name: 'desk', intents: { a: async ({ run }) => void (await run(nobody, 'x')) }, route: once('a') })
+  await using kit = await aLadder(desk)
+  expect((await kit.clock.until(desk.execute('go'))).report.iterations).toMatchObject([
+    { branches: { a: { error: { code: 'LADDER_CONFIG', hint: expect.stringContaining('ladder(') } } } },
+  ])
+  const other = workflow({ name: 'writer', steps: [{ name: 'a', run: () => 1 }] })
+  const dispatching = supervisor({ name: 'sends', intents: { write: writer, a: () => undefined }, route: once('a') })
+  expect(() => ladder({ executables: [dispatching, other] })).toThrow(expect.objectContaining({ code: 'LADDER_CONFIG' }))
+})
