@@ -28,7 +28,7 @@ const aDesk = (more: object = {}) => {
     name: 'desk',
     state: { blocks: [] as Block[] },
     intents: { bars: made('bars'), lines: made('lines') },
-    route: ({ iteration }) => (iteration === 0 ? ['bars', 'lines'] : END),
+    route: ({ iteration }: { iteration: number }) => (iteration === 0 ? ['bars', 'lines'] : END),
     ...more,
   } as never)
   const model = (of: string) => (request: ModelRequest) => {
