@@ -2,7 +2,7 @@
  * `npm run bench`: all questions, one after the other. The answers go to `bench/results/`, and from there to `docs/performance.md`.
  *
  *     npm run bench -- --only turns --only deltas    some of them
- *     npm run bench -- --peers                       turns beside other agent runtimes, installed into a scratch folder
+ *     npm run bench -- --peers                       turns and steps beside other agent runtimes, installed into a scratch folder
  *     npm run bench -- --rounds 1                    to try something out; such figures are not kept, nor those of --no-keep
  */
 import { parseArgs } from 'node:util'
@@ -43,7 +43,7 @@ const started = performance.now()
 const answers: Record<string, Answer> = {}
 let failures = 0
 for (const name of chosen) {
-  const withPeers = values.peers && name.endsWith('turns')
+  const withPeers = values.peers && (name.endsWith('turns') || name === 'ladder-steps')
   const about = { at: new Date().toISOString(), commit: commit(), sources: sourcesOf(), machine: machine(), versions: versions(), load: load() }
   const command = `npm run bench -- --only ${name}${withPeers ? ' --peers' : ''}`
   try {

@@ -6,7 +6,9 @@ import { openTransport as open, type TransportOptions } from './transport/index.
 
 export type { Replayed, TraceEntry } from './actors/index.ts'
 export {
+  type ActorDirectory,
   chart,
+  directoryOf,
   type EffectInfo,
   effect,
   fromTask,
@@ -20,6 +22,7 @@ export {
 export type { Agent, Heartbeat } from './contracts/agent.ts'
 export type { AskEvent, AskInput, AskOutput, AskReport } from './contracts/ask.ts'
 export type { Channel, Delivery, SendKind, SendOptions as ChannelSendOptions } from './contracts/channel.ts'
+export { constant, constantWith } from './contracts/constant.ts'
 export type { DeskAnswer, DeskInput, DeskRequest } from './contracts/desk.ts'
 export type { Clock, Environment, FailPoints, Ids, Logger, Random } from './contracts/environment.ts'
 export { type ErrorBody, type ErrorCode, errorCodes, isRuntimeError, RuntimeError } from './contracts/errors.ts'
@@ -59,7 +62,7 @@ export type {
 } from './runtime/index.ts'
 export { agent, command, defineApp, now, random, uuid } from './runtime/index.ts'
 export { createRuntime, type Health, type Machines, type Runtime, type RuntimeOptions } from './runtime.ts'
-export { builtInTools, type ToolDefinition, tool } from './tools/index.ts'
+export { builtInTools, hashOf, type ToolDefinition, tool } from './tools/index.ts'
 
 /** Opens a transport by its address, on the clock of this machine unless another environment is given. @see src/transport/open.ts */
 export const openTransport = (url: string, { environment = systemEnvironment(), ...options }: Partial<TransportOptions> = {}): Promise<Transport> =>

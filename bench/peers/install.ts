@@ -9,12 +9,15 @@ import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Entry } from '../turns/contender.ts'
 
+type Variant = { name: string; variant: string }
 type Peer = {
   name: string
   file: string
   /** The first one is the peer itself, whose version is shown. */
   packages: string[]
-  variants: { name: string; variant: string; durable?: string }[]
+  variants: Variant[]
+  /** The same for questions about steps, where it has any. */
+  ladder?: { file: string; variants: Variant[] }
   env?: Record<string, string>
 }
 
@@ -41,6 +44,14 @@ export const peers: Peer[] = [
       { name: 'LangGraph, SQLite', variant: 'sqlite' },
       { name: 'LangGraph, SQLite, durability sync', variant: 'sqlite-sync' },
     ],
+    ladder: {
+      file: 'langgraph-steps.mjs',
+      variants: [
+        { name: 'LangGraph, MemorySaver', variant: 'memory' },
+        { name: 'LangGraph, SQLite', variant: 'sqlite' },
+        { name: 'LangGraph, SQLite, durability sync', variant: 'sqlite-sync' },
+      ],
+    },
     // As it comes, it drops deltas when several runs without latency share a process.
     env: { LANGCHAIN_CALLBACKS_BACKGROUND: 'false', LANGSMITH_TRACING: 'false' },
   },
@@ -52,6 +63,7 @@ export const peers: Peer[] = [
       { name: 'Mastra, no memory', variant: 'none' },
       { name: 'Mastra, libSQL file', variant: 'libsql' },
     ],
+    ladder: { file: 'mastra-steps.mjs', variants: [{ name: 'Mastra, libSQL file', variant: 'libsql' }] },
     env: { MASTRA_TELEMETRY_DISABLED: '1' },
   },
 ]
@@ -102,22 +114,32 @@ const install = (peer: Peer, folder: string): void => {
 
 export type Installed = { entries: Entry[]; versions: Record<string, string>; failed: { name: string; reason: string }[] }
 
+/** Its folder, with its libraries in it. @throws Error when it cannot be installed */
+export const installPeer = (wanted: string): { folder: string; version: string; env: Record<string, string> } => {
+  const peer = peers.find(({ name }) => name === wanted)
+  if (!peer) throw new TypeError(`no peer is named '${wanted}'`)
+  const [main = ''] = peer.packages
+  const folder = join(scratch(), peer.name)
+  console.log(`installing ${main} …`)
+  install(peer, folder)
+  return { folder, version: installed(folder, main) ?? 'unknown', env: peer.env ?? {} }
+}
+
 /** Whoever cannot be installed is among the `failed`, with the reason. */
-export const installPeers = (): Installed => {
+export const installPeers = (question: 'turns' | 'ladder' = 'turns'): Installed => {
   const result: Installed = { entries: [], versions: {}, failed: [] }
-  for (const peer of peers) {
-    const folder = join(scratch(), peer.name)
+  for (const { name: peer, packages, ...own } of peers) {
+    const program = question === 'turns' ? own : own.ladder
+    if (!program) continue
     try {
-      console.log(`installing ${peer.packages[0]} …`)
-      install(peer, folder)
+      const { folder, version, env } = installPeer(peer)
       // Beside its libraries, where its imports find them.
-      for (const file of [peer.file, shared]) copyFileSync(join(import.meta.dirname, file), join(folder, file))
-      const [main = ''] = peer.packages
-      result.versions[main] = installed(folder, main) ?? 'unknown'
-      for (const { name, variant } of peer.variants)
-        result.entries.push({ name, module: pathToFileURL(join(folder, peer.file)).href, variant, ...(peer.env ? { env: peer.env } : {}) })
+      for (const file of [program.file, shared]) copyFileSync(join(import.meta.dirname, file), join(folder, file))
+      result.versions[packages[0] as string] = version
+      for (const { name, variant } of program.variants)
+        result.entries.push({ name, module: pathToFileURL(join(folder, program.file)).href, variant, env })
     } catch (error) {
-      for (const { name } of peer.variants) result.failed.push({ name, reason: error instanceof Error ? error.message : String(error) })
+      for (const { name } of program.variants) result.failed.push({ name, reason: error instanceof Error ? error.message : String(error) })
     }
   }
   return result

@@ -39,8 +39,18 @@ export { type DeterminismCheck, type MachineOptions, type Registration, register
 export { presentMoment } from './replica/chance.ts'
 export { idAt, pathWith } from './replica/paths.ts'
 export { failPointsAt } from './root/commit-fail-points.ts'
-export { type EffectInfo, effect, fromTask, type PlaceableEffect, type PlaceableScope, placeable, type TaskScope } from './root/effect.ts'
+export {
+  type ActorDirectory,
+  directoryOf,
+  type EffectInfo,
+  effect,
+  fromTask,
+  type PlaceableEffect,
+  type PlaceableScope,
+  placeable,
+  type TaskScope,
+} from './root/effect.ts'
 export { changeOf } from './root/fork-beginning.ts'
 export { type RemoteInput, remote } from './root/remote.ts'
 export { quarantinedError, shuttingDownError } from './root/supervision.ts'
-export { type ActorView, type ChildView, type RootView, viewOf } from './root/view.ts'
+export { type ActorView, type ChildView, type Extent, type RootView, viewOf } from './root/view.ts'

@@ -2,7 +2,7 @@
 
 import type { BenchOptions } from './bench.ts'
 import type { HeartbeatVisibility } from './channel.ts'
-import type { ModelLimits, ModelSettings } from './model.ts'
+import type { Model, ModelLimits, ModelSettings } from './model.ts'
 import type { Profile } from './profile.ts'
 import type { PromptOptions } from './prompt.ts'
 import type { Route } from './reply.ts'
@@ -52,6 +52,8 @@ export type Agent = {
   readonly environment?: string
   /** Which tools of MCP servers it may use besides: all, none, or `github` and `github/search_*`. */
   readonly mcp?: boolean | readonly string[]
+  /** Stands between the agent and each model that it asks, on the node where it is asked. */
+  readonly wrapModel?: (model: Model) => Model
   readonly settings: ModelSettings
   readonly limits: ModelLimits
   /** Which models may answer instead of its own; default: any that there is. */

@@ -66,4 +66,6 @@ export type AskEvent =
       remember?: 'session'
       by?: string
       note?: string
+      /** It runs with that input in the place of what the model wrote; it is checked again when the tool runs. */
+      edited?: { input: unknown; inputHash: string }
     }

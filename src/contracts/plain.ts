@@ -1,5 +1,6 @@
 /** Plain data: JSON, and undefined, Date, Uint8Array and Error. It is what a journal gives back as it was. */
 
+import { constants } from './constant.ts'
 import { isRuntimeError } from './errors.ts'
 
 /** Levels of nesting. */
@@ -11,7 +12,7 @@ const treeMax = 100_000
 type Walk = { left: number; copies?: Map<object, unknown> }
 
 /**
- * A copy to hand out: who changes it changes nothing here. Plain parts are copied, anything else (actors, instances of classes) is the same object.
+ * A copy to hand out: who changes it changes nothing here. Plain parts are copied, anything else (actors, instances of classes, constants) is the same object.
  * Unlike a copy for the journal it refuses nothing.
  */
 export const detached = <T>(value: T): T => {
@@ -23,7 +24,7 @@ export const detached = <T>(value: T): T => {
 }
 
 const copyOf = (value: unknown, walk: Walk, depth: number): unknown => {
-  if (typeof value !== 'object' || value === null || depth > depthMax) return value
+  if (typeof value !== 'object' || value === null || depth > depthMax || constants.has(value)) return value
   const before = walk.copies?.get(value)
   if (before !== undefined) return before
   if (--walk.left < 0) return undefined

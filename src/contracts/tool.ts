@@ -81,6 +81,8 @@ export type Tool<Input = any, Output = unknown> = {
   readonly sends?: (input: Input) => SentByTool | undefined
   /** The machine in which its agent is asked runs it where it can, as an actor of its own; `execute` does elsewhere, such as in a session. */
   readonly delegated?: true
+  /** What comes of it is not told to the model, and where all calls of an answer are silent it is not asked again. Errors are told. */
+  readonly mode?: 'silent'
   /** Where it comes from, if not from the app: `bench`, `skills`, `service:weather`, `mcp:github`. */
   readonly source?: string
 }
@@ -105,6 +107,8 @@ export type PlannedCall = {
   client?: true
   /** As {@link Tool.delegated}. */
   delegated?: true
+  /** As {@link Tool.mode}. */
+  silent?: true
   onCrash: CrashPolicy
   timeoutMs: number
   attemptMax: number

@@ -1,5 +1,6 @@
 /** What every rung gives back, and the events that it tells on the way. */
 import type { LadderError, LadderErrorBody } from './errors.ts'
+import type { Plan } from './planner/plan.rules.ts'
 
 /** US dollars, by channel where the price of each is known. */
 export type LadderCost = {
@@ -25,18 +26,20 @@ export type LadderUsage = {
   cost?: LadderCost
 }
 
-export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations' | 'awaiting-approval'
+export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations' | 'awaiting-approval' | 'awaiting-input'
 
 /** One node of the tree of what ran; times are ms since the epoch, those of the commits. */
 export type Report = {
   /** Of this shape; only the root says it. */
   schemaVersion?: 1
-  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'team' | 'callback' | 'batch' | 'item' | 'planner'
+  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'team' | 'callback' | 'batch' | 'item' | 'planner' | 'orchestrator'
   name: string
   version?: string
   runId: string
   parentRunId?: string
   rootRunId: string
+  /** What it belongs to, where it is of a turn of a session. */
+  sessionId?: string
   status: ReportStatus
   error?: LadderErrorBody
   startedAt: number
@@ -48,9 +51,18 @@ export type Report = {
   trips?: number
   model?: string
   failovers?: readonly { model: string; reason: string }[]
+  /** Of a call of a tool: what a person has decided about it. */
+  decision?: { decision: 'approve' | 'deny' | 'edit'; by?: string; note?: string }
+  /** Its answer was kept from before: no model was asked. */
+  cached?: true
   /** Of a supervisor: what ended it, and what was decided and done in each iteration. */
   terminatedBy?: string
   iterations?: readonly object[]
+  /** What went wrong beside the run, and did not keep it from its end. */
+  warnings?: readonly string[]
+  /** Of a planner: the steps that it follows, and how often they were planned anew. */
+  plan?: Plan
+  replans?: number
   /** What became of its acknowledgement, if it has one. */
   ack?: { status: 'completed' | 'failed'; error?: LadderErrorBody }
   usage: LadderUsage

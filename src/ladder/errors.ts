@@ -45,6 +45,7 @@ export const ladderCodes = {
   STORE_FAILED: 'execution',
   MEMORY_CONFIG: 'configuration',
   SCHEDULE_CONFIG: 'configuration',
+  SCHEDULE_FAILED: 'execution',
   WORKFLOW_ERROR: 'configuration',
   WORKFLOW_DRIFT: 'drift',
   WORKFLOW_CANCELLED: 'cancelled',

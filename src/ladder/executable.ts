@@ -1,80 +1,27 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import type { AnyStateMachine } from 'xstate'
-import { z } from 'zod'
-import {
-  type ActorSnapshot,
-  type Agent,
-  type AskReport,
-  type Clock,
-  isRuntimeError,
-  type Runtime,
-  type Tool,
-  type Transport,
-  tool,
-  uuid,
-  type WaitOptions,
-} from '../index.ts'
+import { type Agent, isRuntimeError, type Tool, uuid, type WaitOptions } from '../index.ts'
+import { type Decision, decide, type PendingCall } from './approval.ts'
+import { checkHeard, type Heard } from './audience.ts'
 import { Binding } from './binding.ts'
+import { lend, lentTo } from './contexts.ts'
+import { type ToolOptions, toolOf } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
-import { heardIn, heardOf, type RunFeed } from './heard.ts'
+import { heardIn, type RunFeed } from './heard.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
 import { type Handlers, Listeners, silent, Tellers, type Warn } from './listeners.ts'
-import { isObserve, type Observe, observed, observersFor } from './observers.ts'
+import { type Observe, observed, observersFor } from './observers.ts'
+import type { Bound, CallOptions, ExecuteOptions } from './options.ts'
 import { type RunInput, type RunState, rootOf } from './run.rules.ts'
+import { type Begin, followRun, isSettled, unlessEnded } from './running.ts'
 import { fitted, type Schema } from './schema.ts'
 import { Streamed } from './streamed.ts'
 import { type CallPlace, calling } from './work/calls.ts'
 
-export type ExecuteOptions = {
-  /** Names the run: executing it again attaches to it, and never begins it twice. Default: a new one. */
-  runId?: string
-  /** For the code of its author; never stored, so a run that goes on elsewhere does without it. */
-  context?: Readonly<Record<string, unknown>>
-  /** Cancels the run when it aborts. */
-  signal?: AbortSignal
-  /** Hears events of this run, by their type or `*`. */
-  on?: Handlers
-  /** What was said before: models are told it before their question. It stands in the journal of the run. */
-  history?: readonly HistoryMessage[]
-}
-
-/** Who hears of the runs of an executable, as its definition says. */
-export type Heard = {
-  /** Hears events of all its runs, by their type or `*`, before any other handler. */
-  on?: Handlers
-  /** Who gets the report of a run that has ended. Default: whom `setLadderObservers` has set. */
-  observe?: Observe
-}
-
-/** A call of a tool that waits for a person. */
-export type PendingCall = Extract<AskReport['report'], { type: 'tool.waiting' }>['approval']
-/** `remember`: from now on that tool needs no further yes in this run of the agent. */
-export type Decision = { callId: string; decision: 'approve' | 'deny'; note?: string; by?: string; remember?: true }
-
-/** `input` is what the model is told of it, an object; default: what the executable takes, or a text. */
-export type ToolOptions = { name?: string; description?: string; input?: z.ZodObject; approval?: boolean | ((input: unknown) => boolean) }
-
 type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
-export type CallOptions = Omit<ExecuteOptions, 'runId'>
 /** `called`: by code of another run. */
 type RunOptions = CallOptions & { called?: CallPlace }
-type Begin = { type: 'execute' } | { type: 'resume' }
-type Settling = Pick<RunOptions, 'context' | 'signal' | 'called'> & {
-  input: unknown
-  history: RunHistory | undefined
-  leave: AbortSignal
-  hear: (told: LadderEvent) => void
-}
-
-/** What a runtime gives to the executables that it has. */
-export type Bound = {
-  runtime: Runtime
-  registry: Transport['registry']
-  clock: Pick<Clock, 'now'>
-  /** Says in its log that a listener failed. */
-  warn?: Warn
-}
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
@@ -95,7 +42,8 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   readonly inside: readonly AnyExecutable[] = []
   /** Those that its code may call by name, though nobody has given them to the runtime. */
   readonly callable: readonly AnyExecutable[] = []
-  readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
+  /** Of calls that wait in this process, by run. */
+  readonly #options = new Map<string, object>()
   readonly #listeners: Listeners
   readonly #observe: Observe | undefined
   readonly #binding = new Binding<Bound>()
@@ -156,31 +104,17 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return this.#run(runId, { type: 'resume' }, options).result
   }
 
+  /** What the actor of a run is created with, for whoever begins it there, by `execute`. @throws LadderError SCHEMA_VALIDATION_FAILED */
+  async runInput(runId: string, input: Input): Promise<RunInput> {
+    return { ...this.begin({ runId }), runId, input: await this.fit(input) }
+  }
+
   /**
    * As a tool. An agent of the ladder runs it inside of its own run; any other agent as a run of its own, to which a call attaches that a crash has cut off.
    * @throws RuntimeError bad_request: its description is missing, say
    */
-  asTool({ name = this.name, description = this.description ?? '', input, approval = false }: ToolOptions = {}): Tool {
-    const schema = input ?? (this.takes instanceof z.ZodObject ? this.takes : undefined)
-    const text = textOf(this.takes)
-    const made = tool({
-      name,
-      description,
-      input: schema ?? text,
-      delegated: true,
-      onCrash: 'idempotent',
-      timeoutMs: longestMs,
-      approval,
-      execute: async (given, { callId, attempt, signal }) => {
-        const value = (schema ? given : (given as z.output<typeof text>).text) as Input
-        const begun = attempt > 1 ? await this.resume(callId, { signal }).catch(unlessUnknown) : undefined
-        const { data, error } = begun ?? (await this.execute(value, { runId: callId, signal }))
-        if (error) throw error
-        return data ?? null
-      },
-    })
-    delegates.set(made, { executable: this, isText: schema === undefined })
-    return made
+  asTool(options: ToolOptions = {}): Tool {
+    return toolOf(this, this.takes, options)
   }
 
   /**
@@ -188,9 +122,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
    * @returns its name @throws LadderError SCHEMA_VALIDATION_FAILED, and on drift, before anything runs
    */
   async start(input: Input, { runId = uuid() }: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
-    const { value, error } = await this.#given(input, undefined)
-    if (error) throw error
-    const actor = this.actor(runId, { ...this.begin(), runId, input: value })
+    const actor = this.actor(runId, await this.runInput(runId, input))
     await this.#known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
     return runId
   }
@@ -210,7 +142,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** The same, waited for. @throws LadderError on drift; RuntimeError timeout, not_found; the reason of the signal */
   async outcome(runId: string, options: WaitOptions = {}): Promise<Result<Data>> {
-    const snapshot = await this.#known(runId, this.actor(runId).waitFor(isSettled, options))
+    const snapshot = await this.#known(runId, this.actor(runId).waitForTag('settled', options))
     return this.#resultOf(snapshot.context as RunState)
   }
 
@@ -220,6 +152,16 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return { events: heardIn(events, runId), end, stop }
   }
 
+  /** What is wrong with an input, if anything is: nothing runs. */
+  async refuses(input: Input): Promise<LadderError | undefined> {
+    return (await this.#given(input, undefined)).error
+  }
+
+  /** What its input has to be, where it says so. */
+  get schema(): Schema | undefined {
+    return this.takes
+  }
+
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
   async cancel(runId: string, reason = 'cancelled'): Promise<void> {
     await this.actor(runId).send({ type: 'cancel', reason })
@@ -227,20 +169,18 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** Calls of tools that wait for a person, of all agents in the run. @throws RuntimeError not_found */
   async pending(runId: string): Promise<readonly PendingCall[]> {
-    return (await this.#waiting(runId)).map(({ approval }) => approval)
+    const snapshot = await this.actor(runId).snapshot()
+    // Of a run that has ended nobody waits any more.
+    return isSettled(snapshot) ? [] : (snapshot.context as RunState).waiting.map(({ approval }) => approval)
   }
 
-  /** What a person has decided about one of them. @throws LadderError APPROVAL_UNKNOWN when it waits for nobody; RuntimeError not_found */
-  async decide(runId: string, { callId, decision, note, by, remember }: Decision): Promise<void> {
-    const found = (await this.#waiting(runId)).find(({ approval }) => approval.callId === callId)
-    if (!found)
-      throw new LadderError('APPROVAL_UNKNOWN', `no call '${callId.slice(0, 80)}' of the run ${runId} waits for anybody`, {
-        context: { runId, callId },
-        hint: 'it was decided before, or its run has ended: pending() lists those that wait',
-      })
-    const { inputHash, attempt } = found.approval
-    const said = { ...(note !== undefined && { note }), ...(by !== undefined && { by }), ...(remember && { remember: 'session' as const }) }
-    await this.actor(runId).send({ type: 'approve', ask: found.ask, callId, decision, inputHash, attempt, ...said })
+  /**
+   * What a person has decided about one of them; the first decision counts.
+   * @throws LadderError APPROVAL_UNKNOWN when it waits for nobody, with `decided` in its context where it was decided before; SCHEMA_VALIDATION_FAILED for
+   * what is no decision, and for an input that does not fit the tool; RuntimeError not_found
+   */
+  async decide(runId: string, decision: Decision): Promise<void> {
+    await decide(runId, decision, { agents: this.agents, actor: this.actor(runId) })
   }
 
   /** What was said before, cut for those who read it in a run. @throws LadderError where code of its author fails at that */
@@ -250,6 +190,11 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** What its input has to be, where it says so. */
   protected abstract readonly takes: Schema | undefined
+
+  /** Says in the log of the runtime that code of somebody else failed. */
+  protected warn(facts: Record<string, unknown>, message: string): void {
+    this.#warn(facts, message)
+  }
 
   /** What an event of its run means besides. */
   protected alsoTold(_event: LadderEvent, _runId: string): LadderEvent[] {
@@ -263,11 +208,22 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   protected contextOf(runId: string): Readonly<Record<string, unknown>> {
-    return this.#contexts.get(runId) ?? nothing
+    return lentTo(this, runId)
   }
 
-  /** What a run begins with, beside its input. */
-  protected abstract begin(): object
+  /** What the caller of a run has said, where that is in this process. */
+  protected optionsOf(runId: string): object {
+    return this.#options.get(runId) ?? nothing
+  }
+
+  /** What a run begins with, beside its input. @param options those of the call, of any rung */
+  protected abstract begin(options: ExecuteOptions): object
+
+  /** What a caller is given of the data of its run. @throws LadderError SCHEMA_VALIDATION_FAILED */
+  protected async delivered(data: unknown, _options: object): Promise<Data> {
+    return data as Data
+  }
+
   protected abstract reportOf(run: RunState): Report
   /** What it gives back, also beside an error where there is something. */
   protected dataOf(run: RunState): unknown {
@@ -281,15 +237,14 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return this.bound.runtime.actor(this.name, runId, input)
   }
 
+  /** Tells a run that is there what it goes on with, and waits for what comes of it. */
+  protected goingOn(runId: string, event: { type: string }, options: Omit<ExecuteOptions, 'runId'>): Promise<Result<Data>> {
+    return this.#run(runId, event, options).result
+  }
+
   /** An input as a run inside of another one takes it. @throws LadderError SCHEMA_VALIDATION_FAILED */
   async fit(input: unknown): Promise<unknown> {
     return this.takes ? fitted(this.takes, input, `the input of '${this.name}'`) : input
-  }
-
-  /** Of a run that has ended nobody waits any more. */
-  async #waiting(runId: string): Promise<RunState['waiting']> {
-    const snapshot = await this.actor(runId).snapshot()
-    return snapshot.status !== 'active' || snapshot.hasTag('settled') ? [] : (snapshot.context as RunState).waiting
   }
 
   #run(runId: string, begin: Begin, options: RunOptions, input?: Input): Streamed<Result<Data>> {
@@ -299,13 +254,27 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     const work = async (): Promise<Result<Data>> => {
       const given: Given = begin.type === 'execute' ? await this.#given(input, options.history) : {}
       if (given.error) return resultOf(placed(this.refused(runId, given.error), options.called), given.error)
-      return await this.#settle(runId, begin, {
-        ...options,
+      const run = {
+        ...this.begin(options),
+        runId,
         input: given.value,
-        history: given.history,
-        leave: leave.signal,
-        hear: this.#hearing(runId, streamed),
-      })
+        ...(options.called && { inside: options.called.inside }),
+        ...(given.history && { history: given.history }),
+      }
+      const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
+      const takeBack = options.context && lend(this, runId, options.context)
+      const hearing = this.#hearing(runId, streamed)
+      const hear = (told: LadderEvent): void => {
+        for (const event of [told, ...this.alsoTold(told, runId)]) hearing(event)
+      }
+      const following = { begin, rootRunId: rootOf(run), signal: options.signal, leave: leave.signal, hear }
+      this.#options.set(runId, options)
+      try {
+        return await this.#result(await this.#known(runId, followRun(actor, following)), options)
+      } finally {
+        this.#options.delete(runId)
+        takeBack?.()
+      }
     }
     const ended = options.called ? this.#binding.outlasting(options.called.caller, work) : work()
     streamed.follow(ended.finally(() => leave.abort()))
@@ -324,13 +293,21 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** Whoever tells an event is heard by its own listeners first, then by those of the run that was executed, last by those of the call. */
   #hearing(runId: string, streamed: Streamed<unknown>): (told: LadderEvent) => void {
+    const within = this.hearingWithin()
+    return (told) => {
+      if (told.runId !== runId) within(told)
+      this.#listeners.tell(told, this.#warn)
+      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#warn))
+    }
+  }
+
+  /** What tells an event to the listeners of the executable that it is of, of those that may run inside of this one. */
+  hearingWithin(): (told: LadderEvent) => void {
     const within = new Map([...this.#all()].map((one) => [`${one.type === 'team' ? 'supervisor' : one.type} ${one.name}`, one]))
     const tellers = new Tellers()
     return (told) => {
-      const teller = told.runId === runId ? undefined : within.get(tellers.of(told) ?? '')
+      const teller = within.get(tellers.of(told) ?? '')
       if (teller && teller !== this) teller.#listeners.tell(told, this.#warn)
-      this.#listeners.tell(told, this.#warn)
-      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#warn))
     }
   }
 
@@ -343,35 +320,14 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return seen
   }
 
-  async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input, history, called }: Settling): Promise<Result<Data>> {
-    const run: RunInput = { ...this.begin(), runId, input, ...(called && { inside: called.inside }), ...(history && { history }) }
-    const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
-    if (context) this.#contexts.set(runId, Object.freeze({ ...context }))
-    const over = new AbortController()
-    const words = actor.events({ signal: over.signal })
-    const heard = (async () => {
-      for await (const { event: told } of words) {
-        const event = heardOf(told, rootOf(run))
-        if (!event) continue
-        hear(event)
-        for (const more of this.alsoTold(event, runId)) hear(more)
-      }
-    })()
+  async #result(state: RunState, options: object): Promise<Result<Data>> {
+    const result = this.#resultOf(state)
+    if (result.error) return result
     try {
-      if (begin.type === 'resume') await actor.snapshot()
-      await actor.send(begin, begin.type === 'execute' ? { id: 'execute' } : {}).catch(unlessEnded)
-      const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
-      if (signal?.aborted) cancel()
-      signal?.addEventListener('abort', cancel, { signal: leave })
-      const snapshot = await actor.waitFor(isSettled)
-      over.abort()
-      await heard
-      return this.#resultOf(snapshot.context as RunState)
+      return { ...result, data: await this.delivered(result.data, options) }
     } catch (error) {
-      throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
-    } finally {
-      over.abort()
-      this.#contexts.delete(runId)
+      if (!(error instanceof LadderError)) throw error
+      return resultOf({ ...result.report, status: 'failed', error: error.toJSON() }, error)
     }
   }
 
@@ -397,26 +353,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 }
 
-/** It has ended, or waits to be gone on with. */
-const isSettled = (at: ActorSnapshot): boolean => at.status !== 'active' || at.hasTag('settled')
-
-const checkHeard = (on: unknown, observe: unknown): void => {
-  if (on !== undefined && (typeof on !== 'object' || on === null || Object.values(on).some((handler) => typeof handler !== 'function')))
-    throw new LadderError('LADDER_CONFIG', 'on has what is no handler', { hint: "write on: { 'agent.completed': ({ runId }) => … }" })
-  if (observe !== undefined && !isObserve(observe))
-    throw new LadderError('LADDER_CONFIG', 'observe is nobody that can be told', { hint: 'write true, false, or one observer: (report) => …' })
-}
-
 const nothing = Object.freeze({})
-/** What has no fields is called with a text, or with what it takes in the place of one. */
-const textOf = (takes: Schema | undefined) =>
-  z.object({ text: (takes instanceof z.ZodType ? takes : z.string()).describe('what it is to do, with all that it has to know') })
-/** ms; its own limits end it before that. */
-const longestMs = 2 ** 31 - 1
-
-const delegates = new WeakMap<object, { executable: AnyExecutable; isText: boolean }>()
-/** Which executable a tool stands for, if any; `isText`: it is called with a text in an object. */
-export const delegateOf = (made: Tool): { executable: AnyExecutable; isText: boolean } | undefined => delegates.get(made)
 
 /** A run that never began, where it would have stood. */
 const placed = ({ schemaVersion: _, ...report }: Report, called: CallPlace | undefined): Report =>
@@ -428,12 +365,3 @@ const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: D
   usage: report.usage,
   report,
 })
-
-const unlessUnknown = (error: unknown): undefined => {
-  if (!isRuntimeError(error) || error.code !== 'not_found') throw error
-}
-
-/** A run that has completed takes no events any more, and still has its result. */
-const unlessEnded = (error: unknown): void => {
-  if (!isRuntimeError(error) || error.code !== 'closed') throw error
-}

@@ -1,29 +1,53 @@
 /** `ladder()`: workflows, agents and what is built of them, as an extension of a runtime. */
-import type { Extension } from '../index.ts'
+import type { Agent, Extension } from '../index.ts'
 import { LadderError } from './errors.ts'
-import type { AnyExecutable } from './executable.ts'
+import { type AnyExecutable, Executable } from './executable.ts'
+import type { Bound } from './options.ts'
+import { Schedule } from './schedule/schedule.ts'
 import { ladderCommands } from './serving/commands.ts'
 
+/** What is made of several machines: the sessions of an orchestrator, and their turns. */
+type Composed = {
+  readonly name: string
+  readonly machines: NonNullable<Extension['machines']>
+  readonly agents: readonly Agent[]
+  bind(bound: Bound | undefined): void
+}
+type Registered = AnyExecutable | Composed | Schedule
+
 export type LadderOptions = {
-  executables: readonly AnyExecutable[]
+  /** Schedules stand beside what they run. */
+  executables: readonly Registered[]
   /** Whether the doors of the node serve them, as the commands `ladder.execute`, `ladder.result` and the like. Default: no. */
   serve?: boolean
 }
 
-/** @throws LadderError LADDER_CONFIG for two of one name */
+const machinesOf = (one: Registered) => Object.entries('machines' in one ? one.machines : { [one.name]: one.machine })
+
+/** @throws LadderError LADDER_CONFIG for two of one name, and for a schedule without what it runs */
 export const ladder = ({ executables: given, serve = false }: LadderOptions): Extension => {
   const executables = withCallable(given)
-  const twice = executables.find(({ name }, index) => executables.findIndex((one) => one.name === name) !== index)
-  if (twice) throw new LadderError('LADDER_CONFIG', `two executables are named '${twice.name}'`, { hint: 'give one of them another name' })
-  for (const executable of executables) executable.announce()
+  const kinds = executables.flatMap(machinesOf)
+  const [twice] = kinds.find(([kind], index) => kinds.findIndex(([one]) => one === kind) !== index) ?? []
+  if (twice !== undefined) throw new LadderError('LADDER_CONFIG', `two executables are named '${twice}'`, { hint: 'give one of them another name' })
+  const schedules = executables.filter((one) => one instanceof Schedule)
+  for (const { name, run } of schedules)
+    if (!executables.includes(run))
+      throw new LadderError('LADDER_CONFIG', `the schedule '${name}' runs '${run.name}', which is not there`, {
+        hint: `write ladder({ executables: [${run.name}, ${name}] })`,
+      })
+  const runs = given.filter((one) => one instanceof Executable)
+  for (const one of executables) if (one instanceof Executable) one.announce()
   return {
     name: 'ladder',
     // One agent may be asked in several of them.
     agents: [...new Set(executables.flatMap(({ agents }) => agents))],
-    ...(serve && { commands: ladderCommands(given) }),
-    machines: Object.fromEntries(executables.map(({ name, machine }) => [name, machine])),
+    ...(serve && { commands: ladderCommands(runs) }),
+    machines: Object.fromEntries(kinds),
     async start({ runtime, transport: { registry }, environment: { clock, log } }) {
-      for (const executable of executables) executable.bind({ runtime, registry, clock, warn: (facts, message) => log.warn(facts, message) })
+      const bound: Bound = { runtime, registry, clock, warn: (facts, message) => log.warn(facts, message) }
+      for (const executable of executables) executable.bind(bound)
+      await Promise.all(schedules.map((schedule) => schedule.begin()))
       return () => {
         for (const executable of executables) executable.bind(undefined)
       }
@@ -32,9 +56,9 @@ export const ladder = ({ executables: given, serve = false }: LadderOptions): Ex
 }
 
 /** With those that code of them may call by name. */
-const withCallable = (executables: readonly AnyExecutable[]): readonly AnyExecutable[] => {
+const withCallable = (executables: readonly Registered[]): readonly Registered[] => {
   const all = new Set(executables)
   // A set that grows is gone through to its new end.
-  for (const executable of all) for (const one of executable.callable) all.add(one)
+  for (const executable of all) if (executable instanceof Executable) for (const one of executable.callable) all.add(one)
   return [...executables, ...[...all].filter((one) => !executables.includes(one))]
 }

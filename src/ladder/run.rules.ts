@@ -31,6 +31,8 @@ export type RunState = RunInput & {
   startedAt: number
   endedAt: number
   waiting: readonly WaitingCall[]
+  /** What people have decided of calls in it, and in runs inside of it. */
+  decided?: readonly Decided[]
   error?: LadderErrorBody | undefined
   data?: unknown
 }
@@ -60,6 +62,24 @@ export const isAboutWaiting = ({ report }: AskReport): boolean => report.type ==
 export const waitingSince = ({ waiting }: Pick<RunState, 'waiting'>, { conversation, report }: AskReport): readonly WaitingCall[] => {
   if (report.type === 'tool.waiting') return [...waiting, { ask: conversation, approval: report.approval }]
   return report.type === 'tool.decided' ? waiting.filter(({ approval }) => approval.callId !== report.callId) : waiting
+}
+
+/** About one attempt of a call. `id` tells it apart from others about the same, which came too late. */
+export type Decided = { callId: string; attempt: number; id: string; decision: 'approve' | 'deny' | 'edit'; by?: string; note?: string }
+export type DecisionEvent = Omit<Decided, 'decision'> & {
+  type: 'approve'
+  ask: string
+  decision: 'approve' | 'deny'
+  edited?: { input: unknown; inputHash: string }
+}
+
+/** The first one counts, where the call waits for one. */
+export const decidedSince = ({ waiting, decided = [] }: Pick<RunState, 'waiting' | 'decided'>, event: DecisionEvent): readonly Decided[] => {
+  const { callId, attempt, id, by, note, edited } = event
+  const isOpen = waiting.some(({ approval }) => approval.callId === callId && approval.attempt === attempt)
+  if (!isOpen || decided.some((one) => one.callId === callId && one.attempt === attempt)) return decided
+  const decision = edited ? ('edit' as const) : event.decision
+  return [...decided, { callId, attempt, id, decision, ...(by !== undefined && { by }), ...(note !== undefined && { note }) }]
 }
 
 /** Where a report of a run stands in the tree, and when it was. */

@@ -32,8 +32,18 @@ export const fitted = async <Output>(
 
 const keyOf = (part: PropertyKey | { readonly key: PropertyKey }): string => String(typeof part === 'object' ? part.key : part)
 
+const loose = new WeakMap<object, Schema>()
+/** The same schema, for answers in which the JSON stands among other words: the first that fits is taken, the longest before others. */
+export const lenient = <Output>(schema: Schema<Output>): Schema<Output> => {
+  const made: Schema<Output> = { '~standard': schema['~standard'] }
+  loose.set(made, schema)
+  return made
+}
+export const isLenient = (schema: Schema): boolean => loose.has(schema)
+
 /** As a model is told it; undefined where its library does not say. */
-export const jsonSchemaOf = (schema: Schema): unknown => {
+export const jsonSchemaOf = (given: Schema): unknown => {
+  const schema = loose.get(given) ?? given
   if (schema instanceof z.ZodType)
     try {
       return z.toJSONSchema(schema, { io: 'input' })
@@ -51,6 +61,71 @@ export const jsonIn = (text: string): unknown => {
     return JSON.parse(isFenced ? trimmed.slice(trimmed.indexOf('\n'), -3) : trimmed)
   } catch (cause) {
     throw new LadderError('SCHEMA_VALIDATION_FAILED', `the answer is no JSON: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** The JSON in an answer that fits, and what its schema makes of it. @throws LadderError SCHEMA_VALIDATION_FAILED */
+export const readAnswer = async <Output>(schema: Schema<Output>, text: string, what: string): Promise<{ json: unknown; value: Output }> => {
+  const candidates = isLenient(schema) ? jsonWithin(text) : []
+  if (candidates.length === 0) candidates.push(jsonIn(text))
+  let first: unknown
+  for (const json of candidates)
+    try {
+      return { json, value: await fitted(schema, json, what) }
+    } catch (thrown) {
+      first ??= thrown
+    }
+  throw first
+}
+
+/** How many brackets of a text are tried. */
+const bracketsMax = 200
+/** Objects and lists that stand in a text, the longest first; the text itself where it is JSON. */
+const jsonWithin = (text: string): unknown[] => {
+  const found: { length: number; value: unknown }[] = []
+  const begins = [...text.matchAll(/[{[]/g)].slice(0, bracketsMax).map(({ index }) => index)
+  let end = 0
+  for (const begin of begins) {
+    // What stands inside of another one is a part of it.
+    if (begin < end) continue
+    const json = valueAt(text, begin)
+    if (json === undefined) continue
+    found.push(json)
+    end = begin + json.length
+  }
+  try {
+    return [jsonIn(text)]
+  } catch {
+    return found.toSorted((one, other) => other.length - one.length).map(({ value }) => value)
+  }
+}
+
+const valueAt = (text: string, begin: number): { length: number; value: unknown } | undefined => {
+  let depth = 0
+  let isText = false
+  for (let at = begin; at < text.length; at++) {
+    const character = text[at]
+    if (isText) {
+      if (character === '\\') at++
+      else if (character === '"') isText = false
+    } else if (character === '"') isText = true
+    else if (character === '{' || character === '[') depth++
+    else if ((character === '}' || character === ']') && --depth === 0)
+      try {
+        return { length: at + 1 - begin, value: JSON.parse(text.slice(begin, at + 1)) as unknown }
+      } catch {
+        return undefined
+      }
+  }
+  return undefined
+}
+
+/** A schema of another process, as far as JSON Schema can say it. */
+export const schemaOfJson = (given: unknown): Schema => {
+  try {
+    return z.fromJSONSchema(given as never)
+  } catch {
+    return z.unknown()
   }
 }
 

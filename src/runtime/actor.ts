@@ -1,6 +1,7 @@
 /** An actor of somebody's own machine, as its users hold it. */
 
-import type { AnyStateMachine, EmittedFrom, EventFrom, OutputFrom } from 'xstate'
+import type { AnyStateMachine, EmittedFrom, EventFrom, OutputFrom, SnapshotFrom } from 'xstate'
+import type { Extent } from '../actors/index.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { pause } from '../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
@@ -15,6 +16,8 @@ const lookMs = 1_000
 
 /** @property timeout in ms; default: none */
 export type WaitOptions = { timeout?: number; signal?: AbortSignal }
+
+type TagOf<Machine extends AnyStateMachine> = Parameters<SnapshotFrom<Machine>['hasTag']>[0]
 
 type Observer<Value> = { next?(value: Value): void; error?(error: unknown): void; complete?(): void }
 
@@ -46,9 +49,9 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
     return this.#seen
   }
 
-  /** @param whole with tags and children: both are empty otherwise, and the answer of another node much smaller */
-  async #read(whole: boolean): Promise<ActorSnapshot<Machine>> {
-    const { quarantine, snapshot, seq, epoch } = await this.#parts.directory.read(this.address, whole)
+  /** @param extent `false` is without tags and children, which makes the answer of another node much smaller */
+  async #read(extent: Extent): Promise<ActorSnapshot<Machine>> {
+    const { quarantine, snapshot, seq, epoch } = await this.#parts.directory.read(this.address, extent)
     const name = this.#name
     if (quarantine)
       throw new RuntimeError('quarantined', `${name} was quarantined after repeated failures: ${quarantine.message}`, {
@@ -56,6 +59,8 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
         hint: `see 'statecast trace ${name}', mend the cause, then revive() it`,
       })
     if (!snapshot) throw new RuntimeError('not_found', `there is no ${name}`, { hint: 'send it an event and it is there' })
+    // A node of an earlier version knows of no outlines.
+    if (extent === 'outline' && snapshot.tags === undefined) return this.#read(true)
     const { machine } = this.#parts.host.registration(this.address.kind)
     return snapshotOf(snapshot, machine, { seq, epoch }) as ActorSnapshot<Machine>
   }
@@ -98,6 +103,21 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
    */
   waitFor(fits: (snapshot: ActorSnapshot<Machine>) => boolean, options: WaitOptions = {}): Promise<ActorSnapshot<Machine>> {
     return this.#wait(fits, options, () => this.snapshot())
+  }
+
+  /**
+   * The same for the first snapshot that has the tag, or in which the actor has ended. What it remembers is not read before that, so that waiting costs the same
+   * however much it is.
+   * @throws RuntimeError as {@link waitFor} does
+   */
+  async waitForTag(tag: TagOf<Machine>, options: WaitOptions = {}): Promise<ActorSnapshot<Machine>> {
+    const fits = (at: ActorSnapshot<Machine>): boolean => at.status !== 'active' || at.hasTag(tag)
+    for (;;) {
+      await this.#wait(fits, options, () => this.#read('outline'))
+      const snapshot = await this.snapshot()
+      // It may have gone on meanwhile.
+      if (fits(snapshot)) return snapshot
+    }
   }
 
   /** The output of the machine, waited for. @throws RuntimeError timeout, quarantined; internal when it ended without one */
@@ -167,6 +187,12 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
   async revive(): Promise<boolean> {
     this.#parts.admit()
     return this.#parts.directory.revive(this.address)
+  }
+
+  /** Removes it with its journal, whatever it is doing: under its name another one can begin. @returns false where it was not there */
+  async forget(): Promise<boolean> {
+    this.#parts.admit()
+    return this.#parts.directory.forget(this.address)
   }
 
   /** Hears what the machine emits from now on: events of one type, or all with `*`. As in XState, not what its children emit. */

@@ -156,6 +156,7 @@ export const agentOptions = [
   'bench',
   'toolPolicy',
   'beforeTool',
+  'wrapModel',
   'environment',
   ...Object.keys(Models.shape),
   ...Object.keys(Options.shape),

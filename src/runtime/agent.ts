@@ -4,7 +4,7 @@ import type { Agent, ModelChoices } from '../contracts/agent.ts'
 import { BenchOptions } from '../contracts/bench.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import type { ModelSettings } from '../contracts/model.ts'
+import type { Model, ModelSettings } from '../contracts/model.ts'
 import { parseInput } from '../contracts/parse.ts'
 import type { Tool } from '../contracts/tool.ts'
 import type { BeforeTool } from '../contracts/tool-gate.ts'
@@ -31,6 +31,8 @@ export type AgentDefinition = {
   environment?: string
   /** Tools of the MCP servers of the app: `true` for all, or servers and tools as `['github', 'files/read_*']`. Default: none. */
   mcp?: boolean | readonly string[]
+  /** Stands between the agent and each model that it asks: what its `call` changes is what the agent sent, or was answered. Default: nothing does. */
+  wrapModel?: (model: Model) => Model
   settings?: ModelSettings
   /** Which models may answer instead of its own: what users choose with `/model`, and which of the fallbacks of the runtime. Default: any. */
   choice?: ModelChoices
@@ -43,7 +45,7 @@ const isNamePattern = (value: unknown): boolean => typeof value === 'string' && 
 export const agent = (definition: AgentDefinition): Agent =>
   checkingOptions('agent()', () => {
     const given = readOptions('agent()', definition, agentOptions, (option) => hintForAgentOption(definition.name, option))
-    const { name, tools = [], services = false, mcp = false, beforeTool, environment, bench: wanted, toolPolicy, ...options } = given
+    const { name, tools = [], services = false, mcp = false, beforeTool, wrapModel, environment, bench: wanted, toolPolicy, ...options } = given
     if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
       throw new RuntimeError('bad_request', `'${String(name).slice(0, 80)}' is not a valid agent name`, {
         field: 'name',
@@ -64,6 +66,11 @@ export const agent = (definition: AgentDefinition): Agent =>
         field: 'environment',
         hint: "write environment: 'bio', and bring it with an extension",
       })
+    if (wrapModel !== undefined && typeof wrapModel !== 'function')
+      throw new RuntimeError('bad_request', 'wrapModel is no function', {
+        field: 'wrapModel',
+        hint: 'write wrapModel: (model) => ({ ...model, call: … })',
+      })
     const hooks = checkedHooks(beforeTool, 'beforeTool')
     const bench = wanted === undefined ? undefined : checked(BenchOptions, 'bench', wanted)
     const { profile, ...settings } = agentSettings(options)
@@ -76,6 +83,7 @@ export const agent = (definition: AgentDefinition): Agent =>
       services: services as Agent['services'],
       mcp: mcp as NonNullable<Agent['mcp']>,
       ...definedOf({ environment, bench }),
+      ...(wrapModel && { wrapModel: wrapModel as NonNullable<Agent['wrapModel']> }),
       tools: checkedTools(tools),
       ...(hooks.length > 0 && { beforeTool: hooks }),
       ...settings,

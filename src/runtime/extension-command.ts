@@ -20,7 +20,7 @@ export type ExtensionCommand<Input extends z.ZodType = z.ZodType> = {
 }
 
 /** A command of an extension, with the type of its input. */
-export const command = <Input extends z.ZodType>(definition: ExtensionCommand<Input>): ExtensionCommand => definition as unknown as ExtensionCommand
+export const command = <Input extends z.ZodType>(definition: ExtensionCommand<Input>): ExtensionCommand => definition
 
 export const CommandShape = knownOnly({
   input: z.custom((value) => value instanceof z.ZodType, 'must be a zod schema'),

@@ -1,8 +1,10 @@
 /** What `import … from 'statecast/testing'` offers: a runtime whose time, chance and crashes belong to the test. */
 export type { Script, ScriptedResponse } from '../models/index.ts'
 export { type ScriptedSource, scriptedModel } from '../models/index.ts'
+export type { Cassette, Recording } from './cassette.ts'
 export { type SentMessage, type TestChannel, type TestChannelOptions, testChannel } from './channel.ts'
 export { type FailPointPlan, failPoints } from './fail-points.ts'
+export { type RecordedOptions, recorded } from './recorded.ts'
 export { type LogLine, type TestRuntime, type TestRuntimeOptions, type TestStore, testRuntime, traceOf } from './runtime.ts'
 export { seededIds, seededRandom } from './seeded.ts'
 export type { Node as SimulatedNode } from './simulation/node.ts'

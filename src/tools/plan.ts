@@ -41,7 +41,7 @@ export const planCall = (tools: ReadonlyMap<string, Tool>, written: ModelToolCal
   }
 }
 
-type Settings = Pick<Tool, 'onCrash' | 'timeoutMs' | 'attemptMax' | 'delegated'>
+type Settings = Pick<Tool, 'onCrash' | 'timeoutMs' | 'attemptMax' | 'delegated' | 'mode'>
 type NamedCall = ModelToolCall & Pick<PlannedCall, 'originalName'>
 
 /** The call under the name of a tool. A name that is none stays as it is, as long as providers take it back. */
@@ -51,10 +51,10 @@ const permitted = (call: ModelToolCall, names: readonly string[]): NamedCall => 
 }
 const originalCharsMax = 200
 
-const frame = (call: NamedCall, { onCrash, timeoutMs, attemptMax, delegated }: Settings) => ({
+const frame = (call: NamedCall, { onCrash, timeoutMs, attemptMax, delegated, mode }: Settings) => ({
   callId: call.callId,
   name: call.name,
-  ...definedOf({ originalName: call.originalName, delegated }),
+  ...definedOf({ originalName: call.originalName, delegated, silent: mode === 'silent' || undefined }),
   onCrash,
   timeoutMs,
   attemptMax,

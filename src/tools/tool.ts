@@ -26,6 +26,8 @@ export type ToolDefinition<Schema extends z.ZodType, Output = unknown> = {
   sends?: (input: z.output<Schema>) => SentByTool | undefined
   /** The machine in which its agent is asked (`askAgent` with `reports`) runs it; `execute` does where there is none, such as in a session. */
   delegated?: true
+  /** `silent`: the model does not get to know what comes of it, but for errors, and where all calls of an answer are silent the agent is done. */
+  mode?: 'silent'
 } & InputSchema<Schema> &
   ApprovalRule<z.output<Schema>>
 
@@ -53,6 +55,7 @@ const known = [
   'outputBytesMax',
   'sends',
   'delegated',
+  'mode',
   'source',
   'category',
 ]
@@ -97,7 +100,13 @@ export const tool = <Schema extends z.ZodType, Output>(definition: ToolDefinitio
       attemptMax: count(name, 'attemptMax', given.attemptMax ?? toolDefaults.attemptMax, 100),
       outputBytesMax: count(name, 'outputBytesMax', given.outputBytesMax ?? toolDefaults.outputBytesMax, 64 * 1024 * 1024),
       approval: approvalOf(given),
-      ...definedOf({ sends: sendsOf(given), source: given.source, category: given.category, delegated: given.delegated === true || undefined }),
+      ...definedOf({
+        sends: sendsOf(given),
+        source: given.source,
+        category: given.category,
+        delegated: given.delegated === true || undefined,
+        mode: given.mode,
+      }),
     }
     if (!crashPolicies.includes(settings.onCrash))
       throw refused(name, 'onCrash', `"${String(settings.onCrash)}" is not a crash policy`, `write one of ${crashPolicies.join(', ')}`)
@@ -108,6 +117,8 @@ export const tool = <Schema extends z.ZodType, Output>(definition: ToolDefinitio
         `"${String(given.source).slice(0, 80)}" does not say where it comes from`,
         'write a kind and a name, such as lsp:typescript',
       )
+    if (given.mode !== undefined && given.mode !== 'silent')
+      throw refused(name, 'mode', `"${String(given.mode).slice(0, 80)}" is no mode`, "write mode: 'silent', or leave it out")
     if (given.category !== undefined && !toolCategories.includes(given.category))
       throw refused(name, 'category', `"${String(given.category).slice(0, 80)}" is not a category`, `write one of ${toolCategories.join(', ')}`)
     const made = Object.freeze({ name, description, input, execute, ...settings }) as Tool<z.output<Schema>, Output>

@@ -1,12 +1,14 @@
 /** A runtime with executables, on virtual time. */
-import { type AnyExecutable, ladder } from '../../src/ladder/index.ts'
+import { type LadderOptions, ladder } from '../../src/ladder/index.ts'
 import { type ScriptedSource, type TestRuntime, testRuntime } from '../../src/testing/index.ts'
 
-export const aLadder = (...executables: AnyExecutable[]) => testRuntime({ extensions: [ladder({ executables })] })
+export const aLadder = (...executables: Registered[]) => testRuntime({ extensions: [ladder({ executables })] })
 
 /** The same with models by their references. */
-export const aLadderOf = (models: Record<string, ScriptedSource>, ...executables: AnyExecutable[]) =>
+export const aLadderOf = (models: Record<string, ScriptedSource>, ...executables: Registered[]) =>
   testRuntime({ extensions: [ladder({ executables })], models })
+
+type Registered = LadderOptions['executables'][number]
 
 /** A report, or a result, apart from when it was. */
 export const timeless = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll(/"(?:startedAt|endedAt|duration)":\d+/g, '"t":0'))

@@ -1,6 +1,6 @@
 /** What XState users ask of an actor and of its snapshot, asked of a durable one. */
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { assign, createActor, emit, fromPromise, sendTo, setup, toPromise, waitFor } from 'xstate'
 import { decode, encode } from '../../src/actors/journal/codec.ts'
 import { RuntimeError } from '../../src/contracts/errors.ts'
@@ -245,4 +245,34 @@ test('whoever listens by type hears what is emitted, typed as the machine says, 
   await kit.clock.settle()
 
   expect(heard).toEqual([3, 'rang', 'tired', 'rang', 'tired'])
+})
+
+test('who waits for a tag reads what the actor remembers once: where it has the tag, or has ended', async () => {
+  await using kit = await testRuntime({ machines: { order } })
+  const waiting = kit.runtime.actor('order', 'o1')
+  const { directory } = partsOf(kit.runtime)
+  const read = vi.spyOn(directory, 'read')
+  await waiting.send({ type: 'grow' })
+
+  const busy = waiting.waitForTag('busy')
+  for (let commit = 0; commit < 3; commit++) await waiting.send({ type: 'grow' })
+  await waiting.send({ type: 'pay', amount: 12 })
+
+  expect((await kit.clock.until(busy)).context).toEqual({ paid: 12 })
+  const extents = read.mock.calls.map(([, extent]) => extent)
+  expect(extents.at(-1)).toBe(true)
+  expect(new Set(extents.slice(0, -1))).toEqual(new Set(['outline']))
+  await waiting.send({ type: 'ship' })
+  expect(await kit.clock.until(waiting.waitForTag('open'))).toMatchObject({ status: 'done', output: 'paid 12' })
+})
+
+test('a node of an earlier version, which answers with more and no tags, is asked for the whole', async () => {
+  await using kit = await testRuntime({ machines: { order } })
+  const actor = kit.runtime.actor('order', 'o1')
+  const { directory } = partsOf(kit.runtime)
+  const { read } = directory
+  vi.spyOn(directory, 'read').mockImplementation((address, extent) => read(address, extent === true))
+  await actor.send({ type: 'pay', amount: 12 })
+
+  expect(await kit.clock.until(actor.waitForTag('busy'))).toMatchObject({ status: 'active', context: { paid: 12 } })
 })

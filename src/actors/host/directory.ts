@@ -2,7 +2,7 @@
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Receipt } from '../../contracts/journal.ts'
 import type { Address } from '../../contracts/subjects.ts'
-import type { RootView } from '../root/view.ts'
+import type { Extent, RootView } from '../root/view.ts'
 import type { SendOptions } from './host.options.ts'
 import type { Host } from './host.ts'
 
@@ -13,8 +13,7 @@ export const answerMs = 35_000
 export interface Directory {
   create(address: Address, input?: unknown): Promise<void>
   send(address: Address, event: unknown, options?: SendOptions): Promise<Receipt>
-  /** @param whole with tags and children */
-  read(address: Address, whole?: boolean): Promise<RootView>
+  read(address: Address, extent?: Extent): Promise<RootView>
   seqOf(address: Address, id: string): Promise<number | undefined>
   /** @returns whether it was quarantined */
   revive(address: Address): Promise<boolean>
@@ -27,7 +26,8 @@ export interface Directory {
 const questions = {
   create: (host, address, [input]) => host.create(address, input),
   send: (host, address, [event, options]) => host.send(address, event, options as SendOptions),
-  read: (host, address, [whole]) => host.read(address, whole === true),
+  // Of what a later version may ask it gives too much.
+  read: (host, address, [extent]) => host.read(address, extent === 'outline' ? extent : extent === true),
   seqOf: (host, address, [id]) => host.seqOf(address, id as string),
   revive: async (host, address) => (await host.get(address)).revive(),
   forget: (host, address) => host.forget(address),
@@ -53,7 +53,7 @@ export type Ask = (name: Question, address: Address, ...args: unknown[]) => Prom
 export const directoryFrom = (ask: Ask): Directory => ({
   create: (address, input) => ask('create', address, input) as Promise<void>,
   send: (address, event, options) => ask('send', address, event, options) as Promise<Receipt>,
-  read: (address, whole) => ask('read', address, whole) as Promise<RootView>,
+  read: (address, extent) => ask('read', address, extent) as Promise<RootView>,
   seqOf: (address, id) => ask('seqOf', address, id) as Promise<number | undefined>,
   revive: (address) => ask('revive', address) as Promise<boolean>,
   forget: (address) => ask('forget', address) as Promise<boolean>,

@@ -8,7 +8,7 @@ import type { Registration } from '../registration.ts'
 import { Root } from '../root/root.ts'
 import { guarded, type RootHost } from '../root/root-host.ts'
 import { noSuchError, shuttingDownError } from '../root/supervision.ts'
-import { type RootView, viewOf } from '../root/view.ts'
+import { type Extent, type RootView, viewOf } from '../root/view.ts'
 import { CommitWaiters } from './commit-waiters.ts'
 import { Deletions } from './deletions.ts'
 import { settled, vacated } from './drain.ts'
@@ -163,10 +163,10 @@ export class Host {
 
   /**
    * What a root is, at a moment when all of it is durable; woken if need be. The copy is the caller's own.
-   * @param whole with tags and children @throws RuntimeError drift, corrupt_at, closed …
+   * @throws RuntimeError drift, corrupt_at, closed …
    */
-  read(address: Address, whole = false): Promise<RootView> {
-    return this.#trying(address, (root) => root.look(() => viewOf(root, whole)))
+  read(address: Address, extent: Extent = false): Promise<RootView> {
+    return this.#trying(address, (root) => root.look(() => viewOf(root, extent)))
   }
 
   /** The commit in which a message was accepted, or refused; undefined when it was longer ago than a root remembers. */

@@ -2,7 +2,7 @@
 import type { AnyActorRef, AnyMachineSnapshot, Snapshot } from 'xstate'
 import type { ActorPath } from '../../contracts/journal.ts'
 import { checksum, encode } from '../journal/codec.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { fingerprintOf, streamedFingerprintOf } from './fingerprint.ts'
 import type { PersistedTimer } from './timers.ts'
 
 type Known = { snapshot: Snapshot<unknown>; checksum: number }
@@ -14,11 +14,15 @@ const known = new WeakMap<AnyActorRef, Known>()
 export const digestOf = (actors: Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], drawn: number): number =>
   total(actors, timers, drawn, fingerprintOf, knownChecksum)
 
-/** Whether a tree has a digest that was recorded: by us, or by those before us, who made checksums of bytes and at first minded the order in a history. */
+/** Whether a tree has a digest that was recorded: by us, or by those before us, who went through all of it, made checksums of bytes, and at first minded the order in a history. */
 export const fitsDigest = (recorded: number, actors: () => Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], drawn: number): boolean => {
-  const before = (order: Order) =>
-    total(actors(), timers, drawn, ofBytes, (path, ref) => fingerprint(path, ref, ref.getSnapshot() as Snapshot<unknown>, ofBytes, order))
-  return digestOf(actors(), timers, drawn) === recorded || [anyOrder, asItIs].some((order) => before(order) === recorded)
+  const before = (bits: Bits, order: Order) =>
+    total(actors(), timers, drawn, bits, (path, ref) => fingerprint(path, ref, ref.getSnapshot() as Snapshot<unknown>, bits, order))
+  return (
+    digestOf(actors(), timers, drawn) === recorded ||
+    before(streamedFingerprintOf, anyOrder) === recorded ||
+    [anyOrder, asItIs].some((order) => before(ofBytes, order) === recorded)
+  )
 }
 
 const knownChecksum = (path: ActorPath, ref: AnyActorRef): number => {

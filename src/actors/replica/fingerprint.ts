@@ -2,6 +2,7 @@
  * 32 bits of a value, read off it as it stands: to write it down first, for a checksum of the bytes, took six times as long. Whoever comes back from a
  * journal or a snapshot as the same has the same; the order of keys counts, as it does for whatever walks over them.
  */
+import { constants } from '../../contracts/constant.ts'
 import { checksum, encode } from '../journal/codec.ts'
 
 /** What a value is goes in before what it says: `1` is not `'1'`, and `[]` not `{}`. */
@@ -32,22 +33,34 @@ const ofText = (before: number, text: string): number => {
   return even < text.length ? mix(hash, text.charCodeAt(even)) : hash
 }
 
-const ofObject = (before: number, value: object): number => {
-  let hash = before
+/** Of what never changes again, once for ever. */
+const known = new WeakMap<object, number>()
+
+/** A list or a record goes in as 32 bits of its own, so that those of one that is constant can be kept; `streamed`, they were not by themselves. */
+const ofObject = (before: number, value: object, streamed: boolean): number => {
+  // Most are not frozen, and to ask that takes less than to look for them.
+  const isKept = !streamed && Object.isFrozen(value)
+  const kept = isKept ? known.get(value) : undefined
+  if (kept !== undefined) return mix(before, kept)
+  let hash = streamed ? before : 0
+  const prototype: unknown = Object.getPrototypeOf(value)
   if (Array.isArray(value)) {
     hash = mix(hash, (value.length << 4) | tags.list)
-    for (let index = 0; index < value.length; index++) hash = of(hash, value[index])
-    return hash
+    for (let index = 0; index < value.length; index++) hash = of(hash, value[index], streamed)
+  } else if (prototype !== Object.prototype && prototype !== null) {
+    // Dates, bytes, errors, actors and whatever else an author may have are what the codec makes of them.
+    hash = mix(mix(hash, tags.other), checksum(encode(value)))
+  } else {
+    hash = mix(hash, tags.record)
+    for (const key in value) hash = of(ofText(hash, key), (value as Record<string, unknown>)[key], streamed)
+    hash = mix(hash, tags.end)
   }
-  const prototype: unknown = Object.getPrototypeOf(value)
-  // Dates, bytes, errors, actors and whatever else an author may have are what the codec makes of them.
-  if (prototype !== Object.prototype && prototype !== null) return mix(mix(hash, tags.other), checksum(encode(value)))
-  hash = mix(hash, tags.record)
-  for (const key in value) hash = of(ofText(hash, key), (value as Record<string, unknown>)[key])
-  return mix(hash, tags.end)
+  if (streamed) return hash
+  if (isKept && constants.has(value)) known.set(value, hash)
+  return mix(before, hash)
 }
 
-const of = (hash: number, value: unknown): number => {
+const of = (hash: number, value: unknown, streamed: boolean): number => {
   switch (typeof value) {
     case 'string':
       return ofText(hash, value)
@@ -58,11 +71,14 @@ const of = (hash: number, value: unknown): number => {
     case 'undefined':
       return mix(hash, tags.undefined)
     case 'object':
-      return value === null ? mix(hash, tags.null) : ofObject(hash, value)
+      return value === null ? mix(hash, tags.null) : ofObject(hash, value, streamed)
     default:
       return mix(mix(hash, tags.other), checksum(encode(value)))
   }
 }
 
 /** @throws for what has no end, and for what no bytes can hold, such as symbols */
-export const fingerprintOf = (value: unknown): number => of(0, value) >>> 0
+export const fingerprintOf = (value: unknown): number => of(0, value, false) >>> 0
+
+/** As it was made before parts had bits of their own: for journals of that time. */
+export const streamedFingerprintOf = (value: unknown): number => of(0, value, true) >>> 0

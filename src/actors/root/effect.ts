@@ -40,16 +40,20 @@ const unheard = { tell: () => undefined, waits: () => undefined, leaves: () => f
 export const effect = (self: AnyActorRef): EffectInfo =>
   infos.get(self) ?? { key: self.id, attempt: 1, epoch: 1, restarted: false, confirm: async () => undefined, ...unheard }
 
-/** Other actors, wherever they are, for effects that stand for one. */
+/** Other actors, wherever they are, for effects that begin one, tell it something, or look at it. */
 export type ActorDirectory = {
+  /** Does nothing where it is there. */
   create(address: Address, input?: unknown): Promise<void>
+  /** Resolves when the event is durable. @param options.id the same event under it is taken once @throws RuntimeError closed, bad_request … */
   send(address: Address, event: AnyEvent, options: { id: string }): Promise<unknown>
-  read(address: Address): Promise<RootView>
+  /** @param whole with its tags and children @throws RuntimeError drift … */
+  read(address: Address, whole?: boolean): Promise<RootView>
+  /** Resolves at its next commit, or after so many ms; perhaps earlier. */
   nextCommit(address: Address, timeoutMs: number): Promise<void>
 }
 const others = new WeakMap<AnyActorRef, ActorDirectory>()
 export const bindDirectory = (self: AnyActorRef, known: ActorDirectory): void => void others.set(self, known)
-/** @throws RuntimeError unsupported outside of a runtime */
+/** For use inside an effect, by its `self`. @throws RuntimeError unsupported outside of a runtime */
 export const directoryOf = (self: AnyActorRef): ActorDirectory => {
   const known = others.get(self)
   if (known) return known

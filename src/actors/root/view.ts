@@ -11,10 +11,15 @@ export type ActorView = {
   context: unknown
   output: unknown
   error?: unknown
-  /** These only where the whole was asked for. */
+  /** These only where they were asked for. */
   tags?: string[]
   children?: Record<string, ChildView>
 }
+/**
+ * `true`: with its tags, and all that is below it, which is much for a conversation, and seldom asked for. `outline`: its status and its tags alone, which are
+ * as little however much it remembers.
+ */
+export type Extent = boolean | 'outline'
 /** @property src its name under `setup({ actors })` */
 export type ChildView = ActorView & { src?: string }
 
@@ -29,12 +34,17 @@ export type RootView = {
 /** What a view is made of. */
 type Readable = { replica: Replica | undefined; seq: number; epoch: number; quarantine: ErrorBody | undefined }
 
-/** @param whole with its tags, and all that is below it: much for a conversation, and seldom asked for */
-export const viewOf = ({ replica, seq, epoch, quarantine }: Readable, whole = false): RootView => ({
-  seq,
-  epoch,
-  quarantine,
-  snapshot: replica && actorView(replica.actor.getSnapshot() as AnyMachineSnapshot, whole),
+export const viewOf = ({ replica, seq, epoch, quarantine }: Readable, extent: Extent = false): RootView => {
+  const snapshot = replica && (replica.actor.getSnapshot() as AnyMachineSnapshot)
+  return { seq, epoch, quarantine, snapshot: snapshot && (extent === 'outline' ? outlineOf(snapshot) : actorView(snapshot, extent)) }
+}
+
+const outlineOf = ({ status, tags }: AnyMachineSnapshot): ActorView => ({
+  status,
+  tags: [...(tags ?? [])],
+  value: undefined,
+  context: undefined,
+  output: undefined,
 })
 
 const actorView = ({ status, value, context, output, error, tags, children }: AnyMachineSnapshot, whole: boolean): ActorView => ({

@@ -1,5 +1,6 @@
 /** The states and arrows of a run of an agent. Plain data, but for what is read from events. */
 import { type AgentRun, askInput } from './agent.context.ts'
+import { type AroundShape, aroundStates, endsOf, isPaced, keptOf, stepStates } from './around.chart.rules.ts'
 
 /** What the chart needs to know of an agent. */
 export type AgentShape = {
@@ -12,6 +13,8 @@ export type AgentShape = {
   isChecked: boolean
   /** By the name of a tool, the executable that runs inside of its run; `isText`: it is given the text alone. */
   inner: Readonly<Record<string, { executable: string; isText: boolean }>>
+  /** What stands around it, if anything does. */
+  around?: AroundShape
 }
 
 /** Code of its author: what the model is told, and whether its answer is what it has to be. */
@@ -20,15 +23,30 @@ export const checkActor = 'check()'
 
 const runOf = ({ context }: { context: AgentRun }) => context
 
-export const chartOf = ({ name, version, description, isChecked, inner }: AgentShape) => {
+/** Where its answer leads, whatever that is. */
+const answersOf = ({ name, isChecked, around }: AgentShape) => {
+  const { failed } = endsOf(name, around)
+  const fits = isChecked ? 'checking' : keptOf(name, around)
+  return [
+    ...(around && isPaced(around)
+      ? [
+          { guard: 'was refused', target: failed, actions: ['takeAnswer', 'failRefused'] },
+          { guard: 'has spoken for itself', target: fits, actions: ['takeAnswer', 'takeSaid'] },
+        ]
+      : []),
+    { guard: 'was cancelled', target: `#${name}.cancelled`, actions: ['takeAnswer', 'markCancelled'] },
+    { guard: 'has failed', target: around?.recovers ? 'recovering' : failed, actions: ['takeAnswer'] },
+    { guard: 'was kept back', target: failed, actions: ['takeAnswer', 'failKeptBack'] },
+    { target: fits, actions: ['takeAnswer', ...(isChecked ? [] : ['takeText']), ...(around?.closes ? ['takeRevised'] : [])] },
+  ]
+}
+
+export const chartOf = (shape: AgentShape) => {
+  const { name, version, description, isChecked, inner, around } = shape
   const insides = Object.values(inner).map(({ executable }) => executable)
   const runsAny = insides.length > 0
-  const answered = [
-    { guard: 'was cancelled', target: `#${name}.cancelled`, actions: ['takeAnswer', 'markCancelled'] },
-    { guard: 'has failed', target: `#${name}.failed`, actions: ['takeAnswer'] },
-    { guard: 'was kept back', target: `#${name}.failed`, actions: ['takeAnswer', 'failKeptBack'] },
-    isChecked ? { target: 'checking', actions: ['takeAnswer'] } : { target: `#${name}.completed`, actions: ['takeAnswer', 'takeText'] },
-  ]
+  const { failed } = endsOf(name, around)
+  const kept = keptOf(name, around)
   return {
     id: name,
     ...(version !== undefined && { version }),
@@ -41,7 +59,7 @@ export const chartOf = ({ name, version, description, isChecked, inner }: AgentS
       },
       working: {
         ...(runsAny && { description: `Inside of it run ${insides.join(', ')}, as tools.` }),
-        initial: 'preparing',
+        initial: around?.wraps ? 'entering' : 'preparing',
         ...(runsAny && { exit: ['stopRuns'] }),
         on: {
           'ask.reported': { actions: ['hear', 'tellHeard', 'passReport', ...(runsAny ? ['run', 'stopRun'] : [])] },
@@ -53,13 +71,13 @@ export const chartOf = ({ name, version, description, isChecked, inner }: AgentS
         },
         states: {
           preparing: {
-            entry: ['tellStarting'],
+            ...(!around?.wraps && { entry: ['tellStarting'] }),
             invoke: {
               id: promptActor,
               src: promptActor,
               input: runOf,
-              onDone: { target: 'asking', actions: ['takeTold'] },
-              onError: { target: `#${name}.failed`, actions: ['failToTell'] },
+              onDone: { target: around?.recalls ? 'recalling' : 'asking', actions: ['takeTold'] },
+              onError: { target: failed, actions: ['failToTell'] },
             },
             on: { cancel: { target: `#${name}.cancelled`, actions: ['stop', 'markCancelled'] } },
           },
@@ -68,10 +86,17 @@ export const chartOf = ({ name, version, description, isChecked, inner }: AgentS
               id: 'ask',
               src: 'ask',
               input: ({ context }: { context: AgentRun }) => askInput(name, context),
-              onDone: answered,
-              onError: { target: `#${name}.failed`, actions: ['failToAsk'] },
+              onDone: answersOf(shape),
+              onError: { target: failed, actions: ['failToAsk'] },
             },
-            on: { cancel: { actions: ['stop', 'tellAskToStop'] } },
+            on: {
+              cancel: [
+                // They say what they have used before the calls end that they are.
+                ...(runsAny ? [{ guard: 'runs inside', actions: ['stop', 'cancelRuns'] }] : []),
+                { actions: ['stop', 'tellAskToStop'] },
+              ],
+            },
+            ...(around && isPaced(around) && stepStates(around)),
           },
           ...(isChecked && {
             checking: {
@@ -80,15 +105,16 @@ export const chartOf = ({ name, version, description, isChecked, inner }: AgentS
                 src: checkActor,
                 input: runOf,
                 onDone: [
-                  { guard: 'fits', target: `#${name}.completed`, actions: ['takeData'] },
+                  { guard: 'fits', target: kept, actions: ['takeData'] },
                   { guard: 'may be repaired', target: 'asking', actions: ['askAgain', 'tellRepair'] },
-                  { target: `#${name}.failed`, actions: ['failUnfit'] },
+                  { target: failed, actions: ['failUnfit'] },
                 ],
-                onError: { target: `#${name}.failed`, actions: ['failToAsk'] },
+                onError: { target: failed, actions: ['failToAsk'] },
               },
               on: { cancel: { target: `#${name}.cancelled`, actions: ['stop', 'markCancelled'] } },
             },
           }),
+          ...(around && aroundStates(name, around, isChecked ? 'checking' : kept)),
         },
       },
       completed: { type: 'final', tags: ['settled'], entry: ['end', 'close', 'tellCompleted'] },
@@ -96,21 +122,22 @@ export const chartOf = ({ name, version, description, isChecked, inner }: AgentS
         tags: ['settled'],
         entry: ['end', 'tellFailed'],
         always: { guard: 'is inside', target: 'returned' },
-        on: { resume: resuming },
+        on: { resume: resumingOf(around) },
       },
       cancelled: {
         tags: ['settled'],
         entry: ['end', 'tellCancelled'],
         always: { guard: 'is inside', target: 'returned' },
-        on: { resume: resuming },
+        on: { resume: resumingOf(around) },
       },
       returned: { type: 'final', entry: ['close'] },
     },
   }
 }
 
-/** Its prompt could not be made: nothing has been asked. */
-const resuming = [
+/** Where its prompt could not be made, nothing has been asked; where it had its data, only code around it has failed. */
+const resumingOf = (around: AroundShape | undefined) => [
+  ...(around?.wraps ? [{ guard: 'has its data', target: 'working.leaving', actions: ['mend'] }] : []),
   { guard: 'was asked', target: 'working.asking', actions: ['mend'] },
   { target: 'working', actions: ['mend'] },
 ]

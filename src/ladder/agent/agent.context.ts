@@ -3,8 +3,20 @@ import type { AskInput, AskOutput, AskReport } from '../../index.ts'
 import type { LadderUsage, Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { toldBefore } from '../history.rules.ts'
-import { type Artifacts, began, type RunEnd, type RunInput, type RunState, rootOf, waitingSince } from '../run.rules.ts'
+import {
+  type Artifacts,
+  began,
+  type Decided,
+  type DecisionEvent,
+  decidedSince,
+  type RunEnd,
+  type RunInput,
+  type RunState,
+  rootOf,
+  waitingSince,
+} from '../run.rules.ts'
 import { noUsage, type Prices, spentBy, together } from '../usage.rules.ts'
+import { type Around, stepSince } from './around.context.ts'
 import { errorOf } from './failures.rules.ts'
 
 /** A call of a tool; times are ms since the epoch. */
@@ -16,11 +28,15 @@ type CallRecord = {
   endedAt: number
   error?: LadderErrorBody
   run?: InnerRun
+  /** What a person has said about it. */
+  decision?: Omit<Decided, 'callId' | 'id' | 'attempt'>
 }
-/** A run inside of the call, as its actor is called; `report` when it has ended. */
-type InnerRun = { id: string; runId: string; report?: Report }
+/** A run inside of the call, as its actor is called; `report` when it has ended, `isOver` where the call has without that. */
+type InnerRun = { id: string; runId: string; report?: Report; isOver?: true }
 
 export type AgentRun = RunState & {
+  /** What the caller wants its answer to be, in the place of what the agent says: as JSON Schema, where its library says it. */
+  asked?: { schema: unknown; isLenient?: true }
   /** What the model is told, and told to be besides its instructions. */
   told?: Told
   /** Messages in the conversation; there is none before it is asked for the first time. */
@@ -39,13 +55,14 @@ export type AgentRun = RunState & {
   attempts: AskOutput['attempts']
   text?: string
   stopped?: { reason: string | null } | undefined
+  around?: Around
   artifacts?: Artifacts
 }
 
 /** What the code of its author makes of an input, and what its calls cost by then: a price that changes later does not change what was spent. */
 export type Told = { text: string; intro?: string; prices?: Prices }
 
-export const begun = (input: RunInput, tripsMax: number, at: number): AgentRun => ({
+export const begun = (input: RunInput, tripsMax: number, at: number, around?: Around): AgentRun => ({
   ...began(input, at),
   trips: 0,
   tripsMax,
@@ -53,6 +70,7 @@ export const begun = (input: RunInput, tripsMax: number, at: number): AgentRun =
   calls: [],
   usage: noUsage,
   attempts: [],
+  ...(around && { around }),
 })
 
 /** The conversation is called as its run. */
@@ -84,13 +102,19 @@ export const answered = (run: AgentRun, answer: AskOutput): Partial<AgentRun> =>
   next: undefined,
   waiting: [],
   error: answer.error === null ? undefined : errorOf(answer.error, answer),
+  ...(run.around && { around: { ...run.around, spending: noUsage } }),
 })
 
 /** What its agent says while it works. */
 export const reported = (run: AgentRun, said: AskReport, at: number): Partial<AgentRun> => {
-  const { report, conversation } = said
   // Of a run inside of it.
-  if (conversation !== run.runId) return { waiting: waitingSince(run, said) }
+  if (said.conversation !== run.runId) return { waiting: waitingSince(run, said) }
+  const around = stepSince(run, said)
+  return { ...(around && { around }), ...callsSince(run, said, at) }
+}
+
+const callsSince = (run: AgentRun, said: AskReport, at: number): Partial<AgentRun> => {
+  const { report } = said
   switch (report.type) {
     case 'model.ended':
       return { trips: run.trips + 1 }
@@ -102,7 +126,7 @@ export const reported = (run: AgentRun, said: AskReport, at: number): Partial<Ag
       const error = status === 'failed' ? toolError(report) : undefined
       return {
         ...(report.artifacts && { artifacts: { ...run.artifacts, ...report.artifacts } }),
-        calls: run.calls.map((call) => (call.callId === report.callId ? { ...call, status, endedAt: at, ...(error && { error }) } : call)),
+        calls: run.calls.map((call) => (call.callId === report.callId ? { ...ended(call), status, endedAt: at, ...(error && { error }) } : call)),
       }
     }
     case 'tool.waiting':
@@ -113,6 +137,18 @@ export const reported = (run: AgentRun, said: AskReport, at: number): Partial<Ag
   }
 }
 
+/** A person has decided about a call, of its own or of a run inside of it. */
+export const judged = (run: AgentRun, event: DecisionEvent): Partial<AgentRun> => {
+  const decided = decidedSince(run, event)
+  if (decided === run.decided || decided.length === (run.decided?.length ?? 0)) return {}
+  const { callId, id: _, attempt: __, ...decision } = decided.at(-1) as Decided
+  return { decided, calls: run.calls.map((call) => (call.callId === callId ? { ...call, decision } : call)) }
+}
+
+/** How that went, where anybody has said anything. */
+export const decisionIn = ({ calls }: AgentRun, callId: string): CallRecord['decision'] | undefined =>
+  calls.find((call) => call.callId === callId)?.decision
+
 /** Where the runs inside of it stand in the tree. */
 export const callPath = ({ runId }: AgentRun, index: number): string => `${runId}/tool-${index + 1}`
 
@@ -122,6 +158,13 @@ export const running = (run: AgentRun, callId: string): Partial<AgentRun> => ({
     call.callId === callId ? { ...call, run: { id: `tool-${index + 1}`, runId: `${callPath(run, index)}/1` } } : call,
   ),
 })
+
+/** Nobody waits for the run inside of it any more. */
+const ended = ({ run, ...call }: CallRecord): CallRecord => ({ ...call, ...(run && { run: run.report ? run : { ...run, isOver: true } }) })
+
+export const isAtWork = (run: InnerRun | undefined): run is InnerRun => run !== undefined && run.report === undefined && !run.isOver
+
+export const runsInside = ({ calls }: AgentRun): boolean => calls.some(({ run }) => isAtWork(run))
 
 /** @param id of the actor that has ended */
 export const ranInside = (run: AgentRun, id: string, { report, artifacts }: RunEnd): Partial<AgentRun> => ({
@@ -139,4 +182,15 @@ const toolError = ({ name, status, output }: Extract<AskReport['report'], { type
     message: message ?? `the tool '${name}' came to nothing: ${status}`,
     context: { tool: name, ...(code !== undefined && { code }) },
   }
+}
+
+/** What one answer of the model has used. */
+export type TripUsage = { runId: string; rootRunId: string; trip: number; model: string; usage: LadderUsage }
+
+/** @param run after it was counted */
+export const tripUsage = (run: AgentRun, { report }: AskReport): TripUsage | undefined => {
+  if (report.type !== 'model.ended' || !report.spent) return undefined
+  const { model, usage, costUsd = null } = report.spent
+  const spent = spentBy({ usage, shares: { [model]: usage }, costUsd }, run.told?.prices)
+  return { runId: run.runId, rootRunId: rootOf(run), trip: run.trips, model, usage: spent }
 }

@@ -1,17 +1,21 @@
 /** `agent()`: one model with tools and one task, as a run that outlives its process. */
 import type { AnyStateMachine } from 'xstate'
 import { type Agent as CoreAgent, now } from '../../index.ts'
-import type { Report } from '../envelope.ts'
-import { LadderError } from '../errors.ts'
+import type { Report, Result } from '../envelope.ts'
+import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { isolated } from '../listeners.ts'
+import type { ExecuteOptions } from '../options.ts'
 import { type RunState, runActor } from '../run.rules.ts'
-import type { OutputOf, Schema } from '../schema.ts'
+import { fitted, isLenient, jsonSchemaOf, lenient, type OutputOf, type Schema } from '../schema.ts'
+import type { Streamed } from '../streamed.ts'
 import type { AgentShape } from './agent.chart.rules.ts'
 import { type AgentRun, begun } from './agent.context.ts'
 import { checkLogic, promptLogic } from './agent.effects.ts'
 import { agentMachine } from './compile.rules.ts'
 import { type AgentDefinition, type AnyAgent, type CheckedAgent, checkedAgent } from './definition.ts'
 import { reportOf } from './report.rules.ts'
+import { actorsAround, shapeAround, statesOf } from './surroundings.ts'
 
 export class Agent<Input = unknown, Data = string> extends Executable<Input, Data> {
   readonly type = 'agent'
@@ -27,7 +31,8 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
   constructor(definition: AnyAgent) {
     super(definition)
     const checked = checkedAgent(definition)
-    const { name, version, description, maxTrips, repair, output, core, inner } = checked
+    const { name, version, description, maxTrips, repair, isChecked, core, inner, hooks, surroundings } = checked
+    const around = shapeAround(surroundings)
     const executables = [...new Set(Object.values(inner).map(({ executable }) => executable))]
     this.name = name
     this.version = version
@@ -39,26 +44,97 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
       name,
       maxTrips,
       repair,
-      isChecked: output !== undefined,
+      isChecked,
       inner: Object.fromEntries(Object.entries(inner).map(([tool, { executable, isText }]) => [tool, { executable: executable.name, isText }])),
       ...(version !== undefined && { version }),
       ...(description !== undefined && { description }),
+      ...(around && { around }),
     }
+    const contextOf = (runId: string) => this.contextOf(runId)
+    const { onUsage } = hooks
     this.machine = agentMachine(this.#shape, {
-      prompt: promptLogic(checked, (runId) => this.contextOf(runId)),
-      check: checkLogic(checked),
-      runs: Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine])),
+      prompt: promptLogic(checked, contextOf),
+      check: checkLogic(checked, (runId) => (this.optionsOf(runId) as { output?: Schema }).output),
+      runs: {
+        ...(around &&
+          actorsAround(around, surroundings, { name, version, contextOf, cacheFailed: this.#once('the cache failed, and is done without') })),
+        ...Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine])),
+      },
+      states: statesOf(surroundings),
       now,
       ended: (run) => this.ended(run),
+      tell: {
+        usage:
+          onUsage &&
+          ((trip) =>
+            isolated(
+              () => onUsage(trip),
+              (thrown) => this.#usageFailed(trip.runId, thrown),
+            )),
+        unpriced: this.#once('its budget has maxCostUSD, and nothing is known of the price of its model'),
+      },
     })
+  }
+
+  protected override ended(run: RunState): void {
+    super.ended(run)
+    const { onComplete } = this.#definition.hooks
+    if (onComplete && !run.error)
+      isolated(
+        () => onComplete(this.reportOf(run)),
+        (thrown) => this.#completeFailed(run.runId, thrown),
+      )
+  }
+
+  readonly #usageFailed = this.#once('onUsage failed')
+  readonly #completeFailed = this.#once('onComplete failed')
+
+  /** Said once by this process. */
+  #once(what: string): (runId: string, thrown?: unknown) => void {
+    let isSaid = false
+    return (runId, thrown) => {
+      if (isSaid) return
+      isSaid = true
+      this.warn(
+        { agent: this.name, runId, ...(thrown !== undefined && { error: wordsOf(thrown) }) },
+        `of the agent '${this.name}', ${what}; it is said once`,
+      )
+    }
   }
 
   protected get takes(): Schema | undefined {
     return this.#definition.input
   }
 
-  protected begin(): object {
-    return {}
+  /** @param options.output what the answer of this run has to be, in the place of what the agent says @throws LadderError LADDER_CONFIG: it looks at no answers */
+  override execute<Wanted extends Schema>(input: Input, options: ExecuteOptions & { output: Wanted }): Promise<Result<OutputOf<Wanted>>>
+  override execute(input: Input, options?: ExecuteOptions): Promise<Result<Data>>
+  override execute(input: Input, options: ExecuteOptions = {}): Promise<Result<never>> {
+    return super.execute(input, options) as Promise<Result<never>>
+  }
+
+  /** The same, heard as it happens. */
+  override stream<Wanted extends Schema>(input: Input, options: ExecuteOptions & { output: Wanted }): Streamed<Result<OutputOf<Wanted>>>
+  override stream(input: Input, options?: ExecuteOptions): Streamed<Result<Data>>
+  override stream(input: Input, options: ExecuteOptions = {}): Streamed<Result<never>> {
+    return super.stream(input, options) as Streamed<Result<never>>
+  }
+
+  protected begin({ output }: ExecuteOptions & { output?: Schema }): object {
+    if (output === undefined) return {}
+    if (typeof output?.['~standard']?.validate !== 'function')
+      throw new LadderError('LADDER_CONFIG', `output of a run of '${this.name}' is no schema`, {
+        hint: 'give one of zod 4, or of any library that follows Standard Schema',
+      })
+    if (!this.#shape.isChecked)
+      throw new LadderError('LADDER_CONFIG', `'${this.name}' does not look at its answers, and a run of it is to have an output`, {
+        hint: 'give the agent an output, or say how often it is asked again: repair: 0',
+      })
+    return { asked: { schema: jsonSchemaOf(output), ...(isLenient(output) && { isLenient: true }) } }
+  }
+
+  protected override async delivered(data: unknown, { output }: { output?: Schema }): Promise<Data> {
+    return (output ? await fitted(output, data, `the answer of '${this.name}'`) : data) as Data
   }
 
   protected reportOf(run: RunState): Report {
@@ -82,3 +158,15 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
 export const agent = <Input = string, const Output extends Schema | undefined = undefined>(
   definition: AgentDefinition<Input, Output>,
 ): Agent<Input, Output extends Schema ? OutputOf<Output> : string> => new Agent(definition)
+
+type JudgeDefinition<Input, Output extends Schema> = Omit<AgentDefinition<Input, undefined>, 'output'> & { output: Output }
+
+/**
+ * An agent whose answer is data among words: JSON is found in prose, and where none fits the model is asked again, twice unless `repair` says otherwise.
+ * @throws LadderError LADDER_CONFIG naming what is wrong with it
+ */
+export const judge = <Input = string, const Output extends Schema = Schema>({
+  output,
+  ...definition
+}: JudgeDefinition<Input, Output>): Agent<Input, OutputOf<Output>> =>
+  new Agent({ ...definition, output: typeof output?.['~standard']?.validate === 'function' ? lenient(output) : output })

@@ -1,12 +1,30 @@
 /** What the names in the chart of an agent mean. */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, sendTo, setup } from 'xstate'
 import type { AskOutput, AskReport } from '../../index.ts'
-import { askAgent } from '../../index.ts'
+import { askAgent, askAgentByStep } from '../../index.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
-import { below, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
+import { below, type DecisionEvent, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
 import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
-import { type AgentRun, answered, begun, callPath, ranInside, reported, running, type Told } from './agent.context.ts'
+import {
+  type AgentRun,
+  answered,
+  begun,
+  callPath,
+  decisionIn,
+  isAtWork,
+  judged,
+  ranInside,
+  reported,
+  running,
+  runsInside,
+  type Told,
+  type TripUsage,
+  tripUsage,
+} from './agent.context.ts'
+import { isPaced } from './around.chart.rules.ts'
+import { aroundActions, aroundGuards } from './around.compile.rules.ts'
+import { type Around, mended, nothingAround } from './around.context.ts'
 import { cancelledError, finishError } from './failures.rules.ts'
 import { reportOf } from './report.rules.ts'
 
@@ -14,7 +32,19 @@ type AgentEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; r
 /** What became of its answer. */
 export type Verdict = { data: unknown } | { error: LadderErrorBody }
 
-type AgentParts = { prompt: AnyActorLogic; check: AnyActorLogic; runs: Readonly<Record<string, AnyActorLogic>>; now: () => number; ended: WhenEnded }
+type AgentParts = {
+  prompt: AnyActorLogic
+  check: AnyActorLogic
+  /** Executables that run inside of it, and code that stands around it. */
+  runs: Readonly<Record<string, AnyActorLogic>>
+  /** What runs begin with where something stands around them. */
+  states: Around['states']
+  now: () => number
+  ended: WhenEnded
+  tell: Tell
+}
+/** Called when what it is about is written down. */
+type Tell = { usage?: ((trip: TripUsage) => void) | undefined; unpriced: (runId: string) => void }
 type Word = { type: string } & Record<string, unknown>
 type Done = EventObject & { output?: unknown; error?: unknown }
 
@@ -45,8 +75,8 @@ const correction = ({ message }: LadderErrorBody): string =>
 /** What it said last may be half a sentence. */
 const interruption = 'You were interrupted. Go on with your task.'
 
-export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ended }: AgentParts): AnyStateMachine => {
-  const { name, maxTrips, repair, inner } = shape
+export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, now, ended, tell }: AgentParts): AnyStateMachine => {
+  const { name, maxTrips, repair, inner, around } = shape
   const word = (type: string, run: AgentRun, more: object = {}): Word => ({
     type: `agent.${type}`,
     runId: run.runId,
@@ -59,7 +89,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ende
       case 'model.started':
         return word('trip.started', run, { trip: run.trips + 1, model: report.model })
       case 'model.ended':
-        return word('trip.completed', run, { trip: run.trips, text: report.text })
+        return word('trip.completed', run, { trip: run.trips, text: report.text, ...tripUsage(run, { report } as AskReport) })
       case 'tool.started':
         return word('tool.calling', run, { callId: report.callId, tool: report.name, input: report.input })
       case 'tool.ended':
@@ -74,15 +104,22 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ende
         return word('approval.requested', run, { callId, tool, input })
       }
       case 'tool.decided':
-        return word('approval.decided', run, { callId: report.callId })
+        return word('approval.decided', run, { callId: report.callId, ...decisionIn(run, report.callId) })
       default:
         return undefined
     }
   }
   return setup({
     types: { context: {} as AgentRun, events: {} as AgentEvent, input: {} as RunInput, emitted: {} as Word, output: {} as RunEnd },
-    actors: { ask: askAgent, [promptActor]: prompt as never, [checkActor]: check as never, ...(runs as Record<string, never>) },
+    actors: {
+      ask: around && isPaced(around) ? askAgentByStep : askAgent,
+      [promptActor]: prompt as never,
+      [checkActor]: check as never,
+      ...(runs as Record<string, never>),
+    },
     actions: {
+      ...(around && aroundActions({ name, now, word, unpriced: tell.unpriced, ...(around.budget && { budget: around.budget }) })),
+      callOnUsage: (_, trip: TripUsage) => tell.usage?.(trip),
       tellStarting: emit(({ context }) => word('starting', context)),
       takeTold: assign({ told: ({ event }) => (event as Done).output as Told }),
       hear: assign(({ context, event }) => (event.type === 'ask.reported' ? reported(context, event, now()) : {})),
@@ -90,15 +127,18 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ende
         // A run inside of it speaks for itself.
         const said = event.type === 'ask.reported' && event.conversation === context.runId ? heard(context, event) : undefined
         if (said) enqueue.emit(said)
+        const trip = said && tell.usage ? tripUsage(context, event as AskReport) : undefined
+        if (trip) enqueue({ type: 'callOnUsage', params: trip } as never)
       }),
       /** Whoever holds this run has to know who waits for a person. */
-      passReport: enqueueActions(({ context, event, enqueue }) => {
-        if (context.inside && event.type === 'ask.reported' && isAboutWaiting(event)) enqueue.sendParent(event)
+      passReport: enqueueActions(({ context, event, enqueue, self }) => {
+        if (context.inside && self._parent && event.type === 'ask.reported' && isAboutWaiting(event)) enqueue.sendParent(event)
       }),
       /** It goes to whoever wants to make the call. */
       decide: enqueueActions(({ context, event, enqueue }) => {
         const { ask } = event as { ask?: string }
         const inner = context.calls.find(({ run }) => run && ask !== undefined && isWithin(ask, run.runId))?.run
+        enqueue.assign(judged(context, event as unknown as DecisionEvent))
         enqueue.sendTo(inner?.id ?? 'ask', event)
       }),
       run: enqueueActions(({ context, event, enqueue }) => {
@@ -122,21 +162,30 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ende
         const run = context.calls.find((call) => call.callId === callId)?.run
         if (run && !run.report) enqueue.stopChild(run.id)
       }),
+      cancelRuns: enqueueActions(({ context, event, enqueue }) => {
+        for (const { run } of context.calls) if (isAtWork(run)) enqueue.sendTo(run.id, event)
+      }),
       /** Nobody waits for them any more. */
       stopRuns: enqueueActions(({ context, enqueue }) => {
         for (const { run } of context.calls) if (run && !run.report) enqueue.stopChild(run.id)
       }),
-      takeRun: assign(({ context, event }) => ranInside(context, idIn(event), (event as Done).output as RunEnd)),
+      takeRun: enqueueActions(({ context, event, enqueue }) => {
+        enqueue.assign(ranInside(context, idIn(event), (event as Done).output as RunEnd))
+        // Nothing is kept of it but its report.
+        enqueue.stopChild(idIn(event))
+      }),
       answerCall: enqueueActions(({ context, event, enqueue }) => {
         const callId = context.calls.find(({ run }) => run?.id === idIn(event))?.callId
         const { data, error } = (event as Done).output as RunEnd
-        if (callId !== undefined)
+        if (context.stopped && !runsInside(context)) enqueue.sendTo('ask', { type: 'cancel' })
+        else if (callId !== undefined && !context.stopped)
           enqueue.sendTo('ask', { type: 'answer', callId, ...(error ? { error: toolFailure(error) } : { output: data ?? null }) })
       }),
       breakRun: enqueueActions(({ context, event, enqueue }) => {
         const callId = context.calls.find(({ run }) => run?.id === idIn(event))?.callId
         const error = toolFailure(broken(name, 'a run', (event as Done).error))
-        if (callId !== undefined) enqueue.sendTo('ask', { type: 'answer', callId, error })
+        if (context.stopped) enqueue.sendTo('ask', { type: 'cancel' })
+        else if (callId !== undefined) enqueue.sendTo('ask', { type: 'answer', callId, error })
       }),
       stop: assign({ stopped: ({ event }) => ({ reason: (event as { reason?: string }).reason ?? null }) }),
       tellAskToStop: sendTo('ask', { type: 'cancel' }),
@@ -145,7 +194,8 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ende
       takeData: assign({ data: ({ event }) => (verdictIn(event) as { data: unknown }).data }),
       askAgain: assign(({ context, event }) => ({
         repairs: context.repairs + 1,
-        next: correction((verdictIn(event) as { error: LadderErrorBody }).error),
+        // Of an answer that was kept from before there is no conversation yet.
+        next: context.length === undefined ? undefined : correction((verdictIn(event) as { error: LadderErrorBody }).error),
       })),
       tellRepair: emit(({ context, event }) =>
         word('repairing', context, { attempt: context.repairs, error: (verdictIn(event) as { error: LadderErrorBody }).error }),
@@ -161,14 +211,20 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ende
         error: ({ context }) => cancelledError(name, context.stopped?.reason ?? null, context.trips),
         next: ({ context }) => (context.length === undefined ? undefined : interruption),
       }),
-      mend: assign(({ context }) => ({ error: undefined, stopped: undefined, repairs: 0, tripsMax: context.trips + maxTrips })),
+      mend: assign(({ context }) => {
+        const after = mended(context, now())
+        return { error: undefined, stopped: undefined, repairs: 0, tripsMax: context.trips + maxTrips, ...(after && { around: after }) }
+      }),
       end: assign({ endedAt: () => now() }),
       /** Nobody will read its conversation any more. */
       close: emit(({ context }) => ({ type: 'transcript', conversation: context.runId, closed: true })),
       ...endActions(ended, word),
     },
     guards: {
+      'has its data': ({ context }) => context.data !== undefined,
+      ...(around && aroundGuards),
       'is inside': ({ context }) => context.inside !== undefined,
+      'runs inside': ({ context }) => runsInside(context) && context.stopped === undefined,
       'was cancelled': ({ context, event }) => answerIn(event).status === 'cancelled' || context.stopped !== undefined,
       'has failed': ({ event }) => answerIn(event).status === 'failed',
       'was kept back': ({ event }) => finishError(answerIn(event).finish) !== undefined,
@@ -178,7 +234,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now, ende
     },
   }).createMachine({
     ...chartOf(shape),
-    context: ({ input }: { input: RunInput }) => begun(input, maxTrips, now()),
+    context: ({ input }: { input: RunInput }) => begun(input, maxTrips, now(), around && nothingAround(states, now(), around.opens)),
     output: ({ context }: { context: AgentRun }) => ({
       ...(context.error ? { error: context.error } : { data: context.data }),
       report: reportOf(shape, context),

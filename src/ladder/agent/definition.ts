@@ -1,14 +1,23 @@
 /** What an author writes of an agent: all that `agent()` of `statecast` takes, and how it is executed. */
 import { type Agent, type AgentDefinition as CoreDefinition, agent as defineAgent, isRuntimeError, type Tool } from '../../index.ts'
+import type { Heard } from '../audience.ts'
+import { delegateOf } from '../delegates.ts'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, delegateOf, Executable, type Heard } from '../executable.ts'
-import type { Schema } from '../schema.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
+import { isLenient, type Schema } from '../schema.ts'
 import type { Prices } from '../usage.rules.ts'
+import { type ApprovalPolicy, withApproval } from './approval-policy.ts'
+import { toolWithin } from './around-tool.ts'
+import { checkedHooks, type HookOptions } from './hooks.ts'
+import { withoutLeaks } from './leaked-calls.ts'
 import { checkedPrices, type PriceOptions } from './prices.ts'
+import { checkedSurroundings, type SurroundingOptions, type Surroundings } from './surroundings.ts'
 
-export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name' | 'tools'> &
+export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name' | 'tools' | 'approval'> &
   Heard &
-  PriceOptions & {
+  PriceOptions &
+  HookOptions &
+  SurroundingOptions & {
     /** Also the kind of its runs: lower-case letters, digits and hyphens. Default: made of its model and the names of its tools. */
     name?: string
     /** Another one refuses the runs that are under way. */
@@ -17,13 +26,17 @@ export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<Cor
     description?: string
     /** Tools, and executables that are run as tools: agents, workflows. */
     tools?: readonly (Tool | AnyExecutable)[]
+    /** Which calls a person has to agree to, beside those of tools that say so themselves; and how long one is waited for. */
+    approval?: ApprovalPolicy
+    /** A call of a tool that the model writes into its text, as JSON, is made, and nobody reads it. Default: it is text. */
+    leakedToolCalls?: boolean
     /** What an input has to be. Default: anything that can be written as JSON. */
     input?: Schema<Input>
     /** What the model is told of it. Default: a text as it is, anything else as JSON. */
     prompt?: (input: Input, more: { context: Readonly<Record<string, unknown>> }) => string | Promise<string>
     /** What its answer has to be: the model is told to answer in JSON, and `data` has this type. Default: `data` is the text. */
     output?: Output
-    /** How often the model is asked again with what does not fit. Each is a trip of its own. Default: 0. */
+    /** How often the model is asked again with what does not fit. Each is a trip of its own. Default: 0; 2 where `output` is `lenient`. */
     repair?: number
     /** Calls of the model in one run. Default: 10. */
     maxTrips?: number
@@ -36,22 +49,29 @@ export type AnyAgent = AgentDefinition<any, Schema | undefined>
 export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 'prompt' | 'output'> & {
   name: string
   repair: number
+  /** Its answers are looked at: it says what they have to be, or a caller may. */
+  isChecked: boolean
   maxTrips: number
   prices?: Prices
+  hooks: HookOptions
+  surroundings: Surroundings
   /** As the runtime knows it. */
   core: Agent
   /** By the name of the tool, what runs inside of its run. */
-  inner: Readonly<Record<string, NonNullable<ReturnType<typeof delegateOf>>>>
+  inner: Readonly<Record<string, { executable: AnyExecutable; isText: boolean }>>
 }
 
+const lenientRepairs = 2
 const kindName = /^[a-z][a-z0-9-]{0,31}$/
 
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
-  const { name: given, version, description, input, prompt, output, repair = 0, maxTrips = 10, tools: wanted = [], ...others } = definition
-  const { on: _, observe: __, price, prices: byModel, ...rest } = others
+  const { name: given, version, description, input, prompt, output, maxTrips = 10, tools: wanted = [], ...others } = definition
+  const { repair = output !== undefined && isLenient(output) ? lenientRepairs : 0 } = definition
+  const { on: _, observe: __, repair: ___, price, prices: byModel, onUsage, onComplete, budget, guardrails, middleware, cache, ...more } = others
+  const { approval, beforeTool, leakedToolCalls = false, wrapModel, ...rest } = more
   const tools = configured(given, () => wanted.map((one) => (one instanceof Executable ? one.asTool() : one)))
-  const core = { ...rest, tools }
+  const core = { ...rest, ...withApproval(given, approval, beforeTool), ...wrapped(tools, leakedToolCalls, wrapModel), tools }
   const name = given ?? nameFor(core)
   if (typeof name !== 'string' || !kindName.test(name))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of an agent`, 'use lower-case letters, digits and hyphens, at most 32')
@@ -61,15 +81,34 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
     if (schema !== undefined && typeof schema?.['~standard']?.validate !== 'function')
       throw wrong(`${option} of '${name}' is no schema`, 'give one of zod 4, or of any library that follows Standard Schema')
   if (prompt !== undefined && typeof prompt !== 'function') throw wrong(`prompt of '${name}' is no function`, 'write prompt: ({ topic }) => `…`')
+  const hooks = checkedHooks(name, { ...(onUsage && { onUsage }), ...(onComplete && { onComplete }) })
+  const surroundings = checkedSurroundings(name, {
+    ...(budget && { budget }),
+    ...(guardrails && { guardrails }),
+    ...(middleware && { middleware }),
+    ...(cache && { cache }),
+  })
   const prices = checkedPrices(name, { ...(price && { price }), ...(byModel && { prices: byModel }) })
   const inner = Object.fromEntries(
     tools.flatMap((one) => {
       const found = delegateOf(one)
-      return found ? [[one.name, found]] : []
+      return found?.executable instanceof Executable ? [[one.name, { ...found, executable: found.executable as AnyExecutable }]] : []
     }),
   )
   const limits = { ...core.limits, steps: maxTrips }
-  const common = { name, repair, maxTrips, inner, core: configured(name, () => defineAgent({ ...core, name, limits })) }
+  const isChecked = output !== undefined || definition.repair !== undefined
+  const common = {
+    name,
+    repair,
+    isChecked,
+    maxTrips,
+    inner,
+    hooks,
+    surroundings,
+    core: configured(name, () =>
+      defineAgent({ ...core, tools: core.tools.map((one) => toolWithin(name, surroundings.middleware, one)), name, limits }),
+    ),
+  }
   return {
     ...common,
     ...(version !== undefined && { version }),
@@ -79,6 +118,13 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
     ...(output && { output }),
     ...(prices && { prices }),
   }
+}
+
+/** What the author puts before the model stands before the one that looks for calls in its text. */
+const wrapped = (tools: readonly Tool[], leaked: boolean, own: CoreDefinition['wrapModel']): Pick<CoreDefinition, 'wrapModel'> => {
+  if (!leaked) return own ? { wrapModel: own } : {}
+  const caught = withoutLeaks(tools)
+  return { wrapModel: own ? (model) => own(caught(model)) : caught }
 }
 
 /** @throws LadderError LADDER_CONFIG in the place of what the runtime throws */

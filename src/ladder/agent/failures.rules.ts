@@ -30,11 +30,14 @@ export const errorOf = (
     category: ladderCodes[own],
     message,
     ...(hint !== undefined && { hint }),
-    context: { code, model: spent.model, ...data, ...factsOf(code, spent) },
+    context: { code, model: spent.model, ...data, ...factsOf({ code, ...(data && { data }) }, spent) },
   }
 }
 
-const factsOf = (code: ErrorBody['code'], { usage, steps, toolCalls }: Pick<AskOutput, 'usage' | 'steps' | 'toolCalls'>): Record<string, unknown> => {
+const factsOf = (
+  { code, data }: Pick<ErrorBody, 'code' | 'data'>,
+  { usage, steps, toolCalls }: Pick<AskOutput, 'usage' | 'steps' | 'toolCalls'>,
+): Record<string, unknown> => {
   switch (code) {
     case 'budget_steps':
       return { unit: 'trips', actual: steps }
@@ -42,6 +45,8 @@ const factsOf = (code: ErrorBody['code'], { usage, steps, toolCalls }: Pick<AskO
       return { unit: 'tokens', actual: usage.inputTokens + usage.outputTokens }
     case 'budget_tool_calls':
       return { unit: 'tool calls', actual: toolCalls }
+    case 'provider_rate_limit':
+      return typeof data?.retryAfterMs === 'number' ? { retryAfter: data.retryAfterMs } : {}
     default:
       return {}
   }

@@ -6,7 +6,7 @@ import type { AgentShape } from './agent.chart.rules.ts'
 import { type AgentRun, callPath } from './agent.context.ts'
 
 export const reportOf = ({ name, version }: Pick<AgentShape, 'name' | 'version'>, run: AgentRun): Report => {
-  const { runId, error, usage, calls, trips, model, attempts } = run
+  const { runId, error, usage, calls, trips, model, attempts, around } = run
   return {
     ...placeOf(run),
     type: 'agent',
@@ -18,6 +18,7 @@ export const reportOf = ({ name, version }: Pick<AgentShape, 'name' | 'version'>
     trips,
     ...(model !== undefined && model !== '' && { model }),
     ...(attempts.length > 0 && { failovers: attempts.map(({ model: tried, reason }) => ({ model: tried, reason })) }),
+    ...(around?.cached && { cached: true as const }),
     usage,
     children: calls.map((call, index) => ({
       type: 'tool' as const,
@@ -27,6 +28,7 @@ export const reportOf = ({ name, version }: Pick<AgentShape, 'name' | 'version'>
       rootRunId: rootOf(run),
       status: call.status,
       ...(call.error && { error: call.error }),
+      ...(call.decision && { decision: call.decision }),
       ...timesOf(call.startedAt, call.endedAt),
       attempts: 1,
       usage: call.run?.report?.usage ?? noUsage,

@@ -8,12 +8,15 @@ export type BatchShape = {
   description?: string
   executable: string
   concurrency: number
+  /** What it is given has to fit a schema. */
+  isChecked: boolean
   /** An item that fails may be tried again. */
   isRetried: boolean
 }
 
-/** One item; and code that says whether it is tried again. */
+/** One item; code that looks at what it is given; and code that says whether it is tried again. */
 export const itemLogic = 'item'
+export const checkActor = 'check()'
 export const retryActor = 'retry()'
 
 export const chartOf = ({ name, version, description, executable, concurrency }: BatchShape) => ({
@@ -58,10 +61,21 @@ export const chartOf = ({ name, version, description, executable, concurrency }:
   },
 })
 
-export const itemChartOf = ({ name, executable, isRetried }: BatchShape) => ({
+export const itemChartOf = ({ name, executable, isChecked, isRetried }: BatchShape) => ({
   id: `${name}-item`,
-  initial: 'running',
+  initial: isChecked ? 'checking' : 'running',
   states: {
+    ...(isChecked && {
+      checking: {
+        invoke: {
+          id: checkActor,
+          src: checkActor,
+          input: ({ context: { input } }: { context: ItemRun }) => input,
+          onDone: [{ guard: 'is unfit', target: 'ended', actions: ['refuse'] }, { target: 'running' }],
+          onError: { target: 'ended', actions: ['break'] },
+        },
+      },
+    }),
     running: {
       entry: ['attempt'],
       invoke: {

@@ -9,7 +9,7 @@ import type { RunState } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import type { BatchShape } from './batch.chart.rules.ts'
 import { type BatchRun, begun, dataOf, itemsIn } from './batch.context.ts'
-import { retryLogic } from './batch.effects.ts'
+import { checkLogic, retryLogic } from './batch.effects.ts'
 import { batchMachine } from './compile.rules.ts'
 import { type BatchOptions, checkedBatch } from './definition.ts'
 import { reportOf } from './report.rules.ts'
@@ -35,11 +35,12 @@ export class Batch<Item = unknown, Data = unknown> extends Executable<readonly I
       name,
       executable: executable.name,
       concurrency,
+      isChecked: executable.schema !== undefined,
       isRetried: (retry.attempts ?? 1) > 1,
       ...(version !== undefined && { version }),
       ...(description !== undefined && { description }),
     }
-    this.machine = batchMachine(this.#shape, { run: executable.machine, retry: retryLogic(retry), now })
+    this.machine = batchMachine(this.#shape, { run: executable.machine, check: checkLogic(executable), retry: retryLogic(retry), now })
   }
 
   protected get takes(): Schema {

@@ -3,7 +3,7 @@ import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emi
 import type { AskReport } from '../../index.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
 import { isWithin, type RunEnd, type RunInput, rootOf, runActor, waitingSince } from '../run.rules.ts'
-import { type BatchShape, chartOf, itemChartOf, itemLogic, retryActor } from './batch.chart.rules.ts'
+import { type BatchShape, chartOf, checkActor, itemChartOf, itemLogic, retryActor } from './batch.chart.rules.ts'
 import {
   type BatchRun,
   begun,
@@ -25,10 +25,10 @@ import {
   running,
   started,
 } from './batch.context.ts'
-import type { Again } from './batch.effects.ts'
+import type { Again, Fit } from './batch.effects.ts'
 import { reportOf } from './report.rules.ts'
 
-type BatchParts = { run: AnyActorLogic; retry: AnyActorLogic; now: () => number }
+type BatchParts = { run: AnyActorLogic; check: AnyActorLogic; retry: AnyActorLogic; now: () => number }
 type Done = EventObject & { output?: unknown; error?: unknown }
 type Word = { type: string } & Record<string, unknown>
 
@@ -45,12 +45,15 @@ const unstorable = (what: string, thrown: unknown): LadderErrorBody => ({
 
 const word = (type: string, runId: string, rootRunId: string, more: object = {}): Word => ({ type: `batch.${type}`, runId, rootRunId, ...more })
 
-const itemMachine = (shape: BatchShape, { run, retry }: BatchParts): AnyStateMachine =>
+const fitIn = (event: EventObject) => ((event as Done).output as Fit).error
+
+const itemMachine = (shape: BatchShape, { run, check, retry }: BatchParts): AnyStateMachine =>
   setup({
     types: { context: {} as ItemRun, input: {} as ItemInput, emitted: {} as Word, output: {} as ItemEnd },
-    actors: { [runActor(shape.executable)]: run, [retryActor]: retry } as unknown as Record<string, never>,
+    actors: { [runActor(shape.executable)]: run, [checkActor]: check, [retryActor]: retry } as unknown as Record<string, never>,
     actions: {
       attempt: assign(({ context }) => ({ attempts: context.attempts + 1, end: undefined })),
+      refuse: assign(({ event }) => ({ end: { error: fitIn(event) as LadderErrorBody } })),
       takeEnd: assign(({ context, event }) => {
         const { report, ...end } = endIn(event)
         return { end, reports: [...context.reports, report] }
@@ -64,6 +67,7 @@ const itemMachine = (shape: BatchShape, { run, retry }: BatchParts): AnyStateMac
       decide: sendTo('run', ({ event }) => event),
     },
     guards: {
+      'is unfit': ({ event }) => fitIn(event) !== null,
       'has failed': ({ event }) => endIn(event).error !== undefined,
       'tries again': ({ event }) => pauseIn(event) !== null,
     },

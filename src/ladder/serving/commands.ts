@@ -4,6 +4,9 @@ import { command, type ExtensionCommand, isRuntimeError, RuntimeError } from '..
 import type { Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import type { AnyExecutable } from '../executable.ts'
+import { Plan } from '../planner/plan.rules.ts'
+import { Planner } from '../planner/planner.ts'
+import { jsonSchemaOf } from '../schema.ts'
 
 const Name = z.string().min(1).max(64).describe('of the executable, as ladder.list has it')
 const RunId = z.string().min(1).max(200)
@@ -31,16 +34,20 @@ export const ladderCommands = (executables: readonly AnyExecutable[]): Readonly<
     return result ? { runId, status: result.report.status, ...result } : { runId, status: 'running' }
   }
   const list = command({
-    input: z.strictObject({}).describe('the executables of this node: name, type, version and description'),
+    input: z.strictObject({}).describe('the executables of this node: name, type, version, description, and the JSON Schema of what it takes'),
     scope: 'read',
-    run: () => ({
-      executables: executables.map(({ name, type, version, description }) => ({
-        name,
-        type,
-        ...(version !== undefined && { version }),
-        ...(description !== undefined && { description }),
-      })),
-    }),
+    run: () =>
+      JSON.parse(
+        JSON.stringify({
+          executables: executables.map(({ name, type, version, description, schema }) => ({
+            name,
+            type,
+            ...(version !== undefined && { version }),
+            ...(description !== undefined && { description }),
+            ...(schema && { input: jsonSchemaOf(schema) }),
+          })),
+        }),
+      ),
   })
   const execute = command({
     input: z
@@ -106,6 +113,20 @@ export const ladderCommands = (executables: readonly AnyExecutable[]): Readonly<
         return { decided: callId }
       }),
   })
+  const approve = command({
+    input: z
+      .strictObject({ ...Run, plan: Plan.optional().describe('default: the plan as it stands'), ...Wait })
+      .describe('lets a planner follow the plan that waits'),
+    scope: 'approve',
+    run: ({ name, runId, plan, ...waiting }) =>
+      told(async () => {
+        const executable = named(name)
+        if (!(executable instanceof Planner))
+          throw new RuntimeError('unsupported', `'${name}' makes no plans`, { field: 'name', hint: 'calls of tools are decided with ladder.decide' })
+        await executable.release(runId, plan)
+        return answered(executable, runId, waiting)
+      }),
+  })
   return {
     'ladder.list': list,
     'ladder.execute': execute,
@@ -114,6 +135,7 @@ export const ladderCommands = (executables: readonly AnyExecutable[]): Readonly<
     'ladder.cancel': cancel,
     'ladder.pending': pending,
     'ladder.decide': decide,
+    'ladder.approve': approve,
   }
 }
 

@@ -1,6 +1,6 @@
 /** Which store it is, where an executable names none. */
 import { LadderError } from '../errors.ts'
-import type { Bound } from '../executable.ts'
+import type { Bound } from '../options.ts'
 import { registrySnapshots, registryStore } from './registry-store.ts'
 import type { CheckpointStore, SnapshotStore } from './store.ts'
 

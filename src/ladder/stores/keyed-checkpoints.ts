@@ -152,10 +152,11 @@ export const keyedCheckpoints = (given: Keys, now: Now): CheckpointStore => {
     },
     async list(name, prefix = '') {
       const found = await keys.list(`ladder/sessions/${escaped(name)}/${beginningOf(prefix)}`)
-      return found
-        .map(({ value }) => jsonIn(value, 'the record of a session') as Kept)
-        .filter((kept) => kept.id.startsWith(prefix) && kept.rows.length > 0 && !isOver(kept))
-        .map(({ id }) => id)
+      const all = found.map(({ value }) => jsonIn(value, 'the record of a session') as Kept)
+      const asked = all.filter((kept) => kept.id.startsWith(prefix) && !isOver(kept))
+      // One may have its first row without knowing.
+      const known = await inPortions(asked, async (kept) => kept.rows.length > 0 || (await rowAt(name, kept, 0)) !== undefined)
+      return asked.filter((_, index) => known[index]).map(({ id }) => id)
     },
     async prune(name, sessionId, keep) {
       const kept = await recordOf(name, sessionId)

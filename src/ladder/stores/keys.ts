@@ -45,10 +45,10 @@ export const escaped = (text: string): string => {
 const partMax = 700
 
 /** Such a part that is not too long either: the rest of a long one counts by its hash. */
-export const part = async (text: string): Promise<string> => {
+export const part = async (text: string, charactersMax = partMax): Promise<string> => {
   const token = escaped(text)
-  if (token.length <= partMax) return token
-  return `${token.slice(0, partMax)}__${await hashOf(text)}`
+  if (token.length <= charactersMax) return token
+  return `${token.slice(0, charactersMax)}__${await hashOf(text)}`
 }
 
 /** What all parts begin with whose text begins with this one. Others may do so too: the text decides. */

@@ -34,12 +34,12 @@ type Given = { run: SupervisorRun; signal: AbortSignal; self: AnyActorRef; calls
 const codeContext = (scope: Scope, given: Given): Code => {
   const { definition, contextOf } = scope
   const { run, signal, self, calls } = given
-  const { runId, input, state, iterations, feedback, history } = run
+  const { runId, input, state, iterations, feedback, history, known } = run
   const { goal, maxIterations = 10 } = definition
   return {
     input: structuredClone(input) as never,
     state: structuredClone(state) as never,
-    context: contextOf(callerOf(run)),
+    context: known ? Object.freeze({ ...contextOf(callerOf(run)), ...known }) : contextOf(callerOf(run)),
     goal,
     history: readBy(history, 'agents'),
     iteration: iterations.length,

@@ -42,6 +42,12 @@ const errorIn = (event: EventObject): LadderErrorBody | undefined => {
   return end?.ended === 'failed' ? end.error : undefined
 }
 
+/** Of branches none of which has completed. */
+const firstErrorIn = (all: SupervisorRun['now']['branches'] = {}): LadderErrorBody | undefined => {
+  const branches = Object.values(all)
+  return branches.some(({ status }) => status === 'completed') ? undefined : branches.find(({ error }) => error)?.error
+}
+
 const unstorable = (what: string, thrown: unknown): LadderErrorBody => ({
   code: 'SUPERVISOR_FAILED',
   category: 'execution',
@@ -149,6 +155,12 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
         const source = context.now.decision?.source
         return { terminatedBy: source === 'intent.next' || source === 'evaluate' || source === 'classifier' ? source : chooser }
       }),
+      /** Of one dispatch that was all there was to be. */
+      endSingle: assign(({ context }) => {
+        const source = context.iterations.at(-1)?.decision.source
+        return { terminatedBy: source === 'intent.next' || source === 'evaluate' ? source : chooser }
+      }),
+      failAsBranch: assign(({ context }) => failing(firstErrorIn(context.iterations.at(-1)?.branches))),
       endSatisfied: assign({ terminatedBy: 'evaluate' as const }),
       complete: assign(({ event }) => ({ data: (endOf(event) as unknown as { data: unknown }).data })),
       end: assign({ endedAt: () => now() }),
@@ -177,6 +189,7 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
       'was acknowledged': ({ context }) => context.ack !== undefined,
       'was left behind': ({ context }) => context.ack?.status === 'late',
       'is satisfied': ({ event }) => endOf<Extract<Merged, { ended: 'completed' }>>(event).verdict?.satisfied === true,
+      'came to nothing': ({ context }) => firstErrorIn(context.now.branches) !== undefined,
       'too many iterations': ({ context }) => context.iterations.length >= maxIterations && context.directive?.next.length !== 0,
       'was concluding': ({ context }) => context.isConcluding === true,
     },

@@ -1,7 +1,9 @@
 /** What an author writes of a supervisor: who there is to choose from, who chooses, and when it is enough. */
+import type { Heard } from '../audience.ts'
 import type { Result } from '../envelope.ts'
-import type { AnyExecutable, CallOptions, Executable, Heard } from '../executable.ts'
+import type { AnyExecutable, Executable } from '../executable.ts'
 import type { HistoryMessage, HistoryReader, HistoryWindow } from '../history.rules.ts'
+import type { CallOptions } from '../options.ts'
 import type { Artifacts } from '../run.rules.ts'
 import type { OutputOf, Schema } from '../schema.ts'
 import type { IterationRecord, Verdict } from './supervisor.context.ts'

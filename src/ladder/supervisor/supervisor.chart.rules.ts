@@ -1,5 +1,5 @@
 /** The states and arrows of a supervisor: its intents are regions by the names that its author gave. Plain data. */
-import { about, deciding, hearing, working } from '../work/work.chart.rules.ts'
+import { about, cancelling, deciding, hearing, working } from '../work/work.chart.rules.ts'
 import { ackWork, type SupervisorRun } from './supervisor.context.ts'
 
 export type SupervisorShape = {
@@ -16,6 +16,8 @@ export type SupervisorShape = {
   classifier?: { executable: string | undefined }
   ack?: { executable: string | undefined }
   maxIterations: number
+  /** One decision and one dispatch are all: it is a turn of an orchestrator. */
+  isSingle?: true
 }
 
 /** Code that chooses, that puts together what branches did, and that makes the data. */
@@ -25,7 +27,7 @@ export const mergeActor = 'merge()'
 export const outputActor = 'output()'
 
 export const chartOf = (shape: SupervisorShape) => {
-  const { name, version, description, intents, router, classifier, ack, choosesOnce } = shape
+  const { name, version, description, intents, router, classifier, ack, choosesOnce, isSingle } = shape
   const failed = { target: `#${name}.failed` }
   const broken = { ...failed, actions: ['breakDown'] }
   const chosen = [
@@ -94,13 +96,22 @@ export const chartOf = (shape: SupervisorShape) => {
           [
             { guard: 'has failed', ...failed, actions: ['fail'] },
             { guard: 'is satisfied', target: `#${name}.concluding`, actions: ['endSatisfied'] },
-            { target: 'iterating' },
+            ...(isSingle
+              ? [
+                  { guard: 'came to nothing', ...failed, actions: ['failAsBranch'] },
+                  { target: `#${name}.concluding`, actions: ['endSingle'] },
+                ]
+              : [{ target: 'iterating' }]),
           ],
           broken,
         ),
       },
     },
   }
+  const asksAny = [{ executable: router }, ...intents, ...(classifier ? [classifier] : []), ...(ack ? [ack] : [])].some(
+    ({ executable }) => executable !== undefined,
+  )
+  const cutOff = cancelling(name)
   const goOn = [
     // All iterations have ended: only its output could not be made.
     { guard: 'was concluding', target: 'concluding', actions: ['mend'] },
@@ -117,9 +128,10 @@ export const chartOf = (shape: SupervisorShape) => {
         on: { execute: { target: 'working', actions: ['begin'] } },
       },
       working: {
-        on: { cancel: { target: 'cancelled', actions: ['cancel'] }, ...hearing },
+        on: { cancel: [...(asksAny ? [cutOff.arrow] : []), { target: `#${name}.cancelled`, actions: ['cancel'] }], ...hearing },
         ...(ack ? { type: 'parallel', states: { iterations, acknowledging: acknowledging(ack.executable) } } : iterations),
       },
+      ...(asksAny && { cancelling: cutOff.state }),
       concluding: {
         entry: [...(ack ? ['leaveAck'] : []), 'conclude'],
         invoke: {

@@ -42,9 +42,11 @@ export type IterationRecord = {
 
 export type TerminatedBy = 'router' | 'route' | 'classifier' | 'intent.next' | 'evaluate' | 'max-iterations' | 'cancelled' | 'error'
 
-export type SupervisorInput = AnyRunInput & { state: unknown; directive?: Decision }
+/** `known` is what code finds in its context, beside what the caller has brought along: of a turn of an orchestrator, what was recalled. */
+export type SupervisorInput = AnyRunInput & { state: unknown; directive?: Decision; known?: Readonly<Record<string, unknown>> }
 export type SupervisorRun = WorkState & {
   state: unknown
+  known?: Readonly<Record<string, unknown>>
   iterations: readonly IterationRecord[]
   /** The iteration that is under way. */
   now: { startedAt: number; decision?: Decision; branches: Readonly<Record<string, BranchRecord>>; runs?: readonly string[] }
@@ -72,6 +74,7 @@ export const begun = (input: SupervisorInput, at: number): SupervisorRun => ({
   ...began(input, at),
   state: input.state,
   ...(input.directive && { directive: input.directive }),
+  ...(input.known && { known: input.known }),
   going: {},
   nested: {},
   iterations: [],

@@ -31,7 +31,8 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
   readonly #streamed: readonly string[]
   readonly #begin: Pick<SupervisorInput, 'state' | 'directive' | 'history'>
 
-  constructor(definition: AnySupervisor, type: 'supervisor' | 'team' = 'supervisor') {
+  /** @param type a team is reported as one @param isSingle one decision and one dispatch are all: it is that of turns of an orchestrator */
+  constructor(definition: AnySupervisor, { type = 'supervisor', isSingle = false }: { type?: 'supervisor' | 'team'; isSingle?: boolean } = {}) {
     super(definition)
     this.type = type
     const intents = checkedIntents(definition)
@@ -49,6 +50,7 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
       type,
       name,
       maxIterations,
+      ...(isSingle && { isSingle: true as const }),
       ...(version !== undefined && { version }),
       ...(description !== undefined && { description }),
       ...(router && { router: router.name }),

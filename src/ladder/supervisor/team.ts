@@ -40,7 +40,7 @@ export const team = <
   if (typeof gate !== 'function') checkRoles(definition.name, gate, members)
   const chooser = manager instanceof Executable ? { router: manager } : { route: manager }
   const evaluate = typeof gate === 'function' ? gate : gates[gate].judge
-  return new Supervisor({ ...definition, ...chooser, intents: members, evaluate } as never, 'team')
+  return new Supervisor({ ...definition, ...chooser, intents: members, evaluate } as never, { type: 'team' })
 }
 
 const notesIn = ({ notes }: Judged) => (notes === undefined ? {} : { feedback: typeof notes === 'string' ? notes : JSON.stringify(notes) })

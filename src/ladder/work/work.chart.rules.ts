@@ -1,7 +1,6 @@
 /** The states of a piece of an author's code, in which an executable may run. Plain data. */
 import type { HistoryReader } from '../history.rules.ts'
-import { runActor } from '../run.rules.ts'
-import { nestedInput, type WorkState } from './work.context.ts'
+import type { WorkState } from './work.context.ts'
 
 export type Arrow = { target: string; guard?: unknown; actions?: readonly unknown[] }
 
@@ -45,12 +44,12 @@ export const working = ({ name, isRetried, executable, reader, after, broken }: 
       },
       ...(executable && {
         asking: {
-          invoke: {
-            id: runOf(name),
-            src: runActor(executable),
-            input: ({ context }: { context: WorkState }) => nestedInput(context, name, reader),
-            onDone: { target: 'deciding', actions: [about('takeAnswer', name)] },
-            onError: broken,
+          // No invoke: where the whole run is cancelled, it lives on until it has told what it has used.
+          entry: [{ type: 'startRun', params: { step: name, executable, ...(reader && { reader }) } }],
+          exit: [about('leaveRun', name)],
+          on: {
+            [`xstate.done.actor.${runOf(name)}`]: { target: 'deciding', actions: [about('takeAnswer', name)] },
+            [`xstate.error.actor.${runOf(name)}`]: broken,
           },
         },
         deciding: { invoke: code(ends) },
@@ -75,6 +74,23 @@ const settling = (name: string, { actions = [], ...arrow }: Arrow) => ({
   ...arrow,
   actions: [about('settle', name), about('tellSettled', name), ...actions],
 })
+
+/** Where a run with others inside of it is cancelled: they are told, and what they come to is taken. @param name id of the chart */
+export const cancelling = (name: string) => ({
+  arrow: { guard: 'runs inside', target: `#${name}.cancelling`, actions: ['cancel', 'cancelRuns'] },
+  state: {
+    description: 'Those inside say what they have used.',
+    on: {
+      'xstate.done.actor.*': { actions: ['takeCutOff'] },
+      'xstate.error.actor.*': { actions: ['dropRun'] },
+    },
+    always: { guard: 'nothing runs inside', target: `#${name}.cancelled`, actions: ['end'] },
+    after: { [runsEndMs]: { target: `#${name}.cancelled`, actions: ['stopRuns', 'end'] } },
+  },
+})
+
+/** ms that those inside may take to end; a model that does not hand over what it has said takes one second. */
+const runsEndMs = 10_000
 
 /** What is said of agents inside, and what is said to them. */
 export const hearing = { 'ask.reported': { actions: ['hear', 'passReport'] }, approve: { actions: ['decide'] } }

@@ -53,6 +53,15 @@ export const answered = (run: WorkState, work: string, answer: RunEnd): Partial<
   }
 }
 
+/** Work in which a run has begun and not ended. */
+export const workWithRun = ({ going }: WorkState): string[] => Object.keys(going).filter((work) => going[work]?.asks && !going[work].answer)
+
+/** Nothing is known of the run inside of it. */
+export const dropped = ({ going }: WorkState, work: string): Partial<WorkState> => {
+  const { [work]: _, ...rest } = going
+  return { going: rest }
+}
+
 /** What its code has called stands below it. */
 export const keptCalls = (
   { going, nested }: Pick<WorkState, 'going' | 'nested'>,

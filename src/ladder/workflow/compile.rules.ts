@@ -11,7 +11,7 @@ import { workActions, workGuards } from '../work/work.compile.rules.ts'
 import { keptCalls, paused } from '../work/work.context.ts'
 import { reportOf } from './report.rules.ts'
 import { chartOf, type WorkflowShape } from './workflow.chart.rules.ts'
-import { begun, entered, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
+import { begun, cutOff, entered, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
 
 type RunEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; reason?: string } | { type: 'approve' } | AskReport
 
@@ -64,7 +64,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
     types: { context: {} as RunContext, events: {} as RunEvent, input: {} as RunInput, emitted: {} as Told },
     actors: actors as Record<string, never>,
     actions: {
-      ...workActions(now),
+      ...workActions(now, (run: RunContext, work, end, at) => cutOff(shape, run, work, end, at)),
       begin: emit(({ context }) => told('starting', context)),
       enter: assign(({ context }, { step }: Params) => entered(context, step)),
       tell: emit(({ context }, { step }: Params) => told('step.starting', context, { step })),

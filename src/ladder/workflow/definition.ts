@@ -1,8 +1,10 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
+import type { Heard } from '../audience.ts'
 import type { Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, type CallOptions, Executable, type Heard } from '../executable.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
 import type { HistoryMessage } from '../history.rules.ts'
+import type { CallOptions } from '../options.ts'
 import type { Schema } from '../schema.ts'
 import type { StepRecord } from './workflow.context.ts'
 

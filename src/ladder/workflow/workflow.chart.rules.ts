@@ -1,5 +1,5 @@
 /** The states and arrows of a workflow, by the names that its author gave. Plain data. */
-import { type Arrow, about, deciding, hearing, working } from '../work/work.chart.rules.ts'
+import { type Arrow, about, cancelling, deciding, hearing, working } from '../work/work.chart.rules.ts'
 import type { RunContext } from './workflow.context.ts'
 
 /** What the chart needs to know of a step; its code is an actor of the same name. */
@@ -111,6 +111,7 @@ export const chartOf = ({ name, version, description, steps }: WorkflowShape) =>
   const first = `#${name}.steps.${steps[0]?.name}`
   const resume = steps.map((step) => ({ guard: about('stopped at', step.name), target: `#${name}.steps.${step.name}`, actions: ['mend'] }))
   const asksAny = steps.some(({ asks }) => Object.keys(asks).length > 0)
+  const cutOff = cancelling(name)
   // All steps have ended: only its output could not be made.
   const goOn = [...resume, { target: 'concluding', actions: ['mend'] }]
   return {
@@ -132,10 +133,11 @@ export const chartOf = ({ name, version, description, steps }: WorkflowShape) =>
           }),
         ),
         on: {
-          cancel: { target: 'cancelled', actions: ['cancel'] },
+          cancel: [...(asksAny ? [cutOff.arrow] : []), { target: `#${name}.cancelled`, actions: ['cancel'] }],
           ...(asksAny && hearing),
         },
       },
+      ...(asksAny && { cancelling: cutOff.state }),
       concluding: {
         entry: ['leaveSteps'],
         invoke: {

@@ -1,11 +1,13 @@
 /** What a run remembers, and how each thing that happens changes it. Pure. */
+import { constantWith } from '../../index.ts'
 import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
-import { type RunInput as AnyRunInput, began } from '../run.rules.ts'
-import { type Called, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
+import { type RunInput as AnyRunInput, began, type RunEnd } from '../run.rules.ts'
+import { answered, type Called, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
 
 export type StepRecord = {
-  status: Exclude<ReportStatus, 'cancelled' | 'max-iterations'>
+  /** `cancelled`: an executable was at work in it when the run was. */
+  status: Extract<ReportStatus, 'completed' | 'failed' | 'skipped' | 'cancelled'>
   output?: unknown
   error?: LadderErrorBody
   attempts: number
@@ -55,7 +57,7 @@ export const begun = (input: RunInput, at: number): RunContext => ({
 
 /** A step is entered: it may have run before. */
 export const entered = (context: RunContext, step: string): Partial<RunContext> => ({
-  visits: { ...context.visits, [step]: (context.visits[step] ?? 0) + 1 },
+  visits: constantWith(context.visits, { [step]: (context.visits[step] ?? 0) + 1 }),
   visited: context.visited + 1,
   next: step,
   branches: {},
@@ -72,8 +74,26 @@ export const settled = (context: RunContext, step: string, end: StepEnd, at: num
       : end.ended === 'skipped'
         ? { status: 'skipped', ...common }
         : { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...common }
-  const steps = { ...context.steps, [step]: record }
+  // They are many, and never change again.
+  const steps = constantWith(context.steps, { [step]: record })
   const { nested = context.nested } = keptCalls(context, step, end.called)
   if (isChild && end.ended === 'completed') return { steps, going, nested, branches: { ...context.branches, [step]: end.state } }
   return { steps, going, nested, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
+}
+
+/** The run inside of a step has ended because all are cancelled; so has the step that it is a child of. */
+export const cutOff = (
+  { steps }: { steps: readonly { name: string; children: readonly string[] }[] },
+  context: RunContext,
+  work: string,
+  end: RunEnd,
+  at: number,
+): Partial<RunContext> => {
+  const run = { ...context, ...answered(context, work, end) }
+  const parent = steps.find(({ children }) => children.includes(work))?.name
+  const records = [work, ...(parent === undefined ? [] : [parent])].map((step): [string, StepRecord] => {
+    const { startedAt = at, attempts = 0 } = run.going[step] ?? {}
+    return [step, { status: 'cancelled', attempts, startedAt, endedAt: at }]
+  })
+  return { waiting: run.waiting, nested: run.nested, going: run.going, steps: { ...run.steps, ...Object.fromEntries(records) } }
 }

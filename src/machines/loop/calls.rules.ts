@@ -32,6 +32,16 @@ export const launchable = (context: LoopContext): number[] => {
 export const isStepOver = (context: LoopContext): boolean =>
   live(context).length === 0 && (context.step.launched === context.step.calls.length || context.steers.length > 0 || context.cancelled)
 
+/** The step is over and the last one: the client has the word, or all calls went well and were silent. */
+export const isLastStep = (context: LoopContext): boolean => isStepOver(context) && (context.step.client !== undefined || wasSilent(context))
+
+const wasSilent = ({ step: { calls, results } }: LoopContext): boolean =>
+  calls.length > 0 &&
+  calls.every(({ silent }, index) => {
+    const result = results[index]
+    return silent === true && typeof result === 'object' && result !== null && 'isError' in result && !result.isError
+  })
+
 /** What a call has to know of who may agree to it, and who runs it. */
 export const permissions = ({ input: { profile, allowed, unattended, delegates }, allowed: since }: LoopContext): Partial<ToolInput> =>
   definedOf({

@@ -20,6 +20,7 @@ import {
   endedReport,
   finished,
   handedOver,
+  isLastStep,
   isStepOver,
   judged,
   launchable,
@@ -45,6 +46,7 @@ import {
   withoutSteers,
 } from './loop.context.ts'
 import { deadEnd } from './repetition.rules.ts'
+import { modelEnded, stepAnswered, stepWanted, withModel } from './steps.rules.ts'
 
 export type LoopEvent =
   /** With `again` the message gets a turn of its own as well. */
@@ -73,12 +75,6 @@ export type LoopReport =
 /** What becomes of its conversation, which may be one of several in its actor. */
 const noted = ({ input: { conversation } }: LoopContext, note: Omit<TranscriptNote, 'type'>): TranscriptNote =>
   conversation === undefined ? { type: 'transcript', ...note } : { type: 'transcript', conversation, ...note }
-
-const modelEnded = ({ input }: LoopContext, { text, model, usage, costUsd }: ModelCallOutput) => ({
-  type: 'model.ended' as const,
-  text,
-  ...definedOf({ spent: input.delegates && { model, usage, ...definedOf({ costUsd }) } }),
-})
 
 /** How long a model call may take to hand over what it has said, once it is told to stop; it does so at once unless it is broken. */
 const stopMs = 1000
@@ -128,7 +124,8 @@ export const loopSetup = setup({
     stepOver: ({ context }) => isStepOver(context),
     stepStopped: ({ context }) => isStepOver(context) && context.cancelled,
     stepSteered: ({ context }) => isStepOver(context) && context.steers.length > 0,
-    handsOver: ({ context }) => isStepOver(context) && context.step.client !== undefined,
+    /** To the client, or to nobody. */
+    handsOver: ({ context }) => isLastStep(context),
     canLaunch: ({ context }) => launchable(context).length > 0,
     nobodyWaits: ({ context }) => context.step.waiting.length === 0,
   },
@@ -162,7 +159,8 @@ export const loopSetup = setup({
     /** Without a summary the conversation stays too long. */
     rememberNoSummary: assign(({ context }, { error }: { error: unknown }) => {
       const body = errorBody(error)
-      return failure(context, { ...body, data: { ...body.data, compaction: true } })
+      const { limit, actual } = context.error?.data ?? {}
+      return failure(context, { ...body, data: { ...definedOf({ limit, actual }), ...body.data, compaction: true } })
     }),
     rememberFailure: assign(({ context }, { error }: { error: unknown }) => failure(context, errorBody(error))),
     takeReason: assign(({ event }) => (event.type === 'expire' ? { error: event.error, expired: event.error } : {})),
@@ -255,16 +253,9 @@ export const loopSetup = setup({
     ),
     tellTurn: sendParent(({ event }) => event),
     /** As one whose loop is paced. */
-    tellWanted: sendParent(({ context }) => ({ type: 'step.wanted', step: context.totals.steps + 1 }) satisfies StepReport),
-    tellAnswered: sendParent(({ context: { totals, answer, step } }) => {
-      const calls = step.calls.map(({ id, name, input }) => ({ callId: id, name, input }))
-      return { type: 'step.answered', step: totals.steps, text: answer.text, calls } satisfies StepReport
-    }),
-    takeModel: assign(({ context: { asked }, event }) =>
-      event.type === 'proceed' && event.model !== undefined
-        ? { asked: { ...asked, candidates: [event.model], place: 0, round: 1, credential: null, tried: [] } }
-        : {},
-    ),
+    tellWanted: sendParent(({ context }) => stepWanted(context)),
+    tellAnswered: sendParent(({ context }) => stepAnswered(context)),
+    takeModel: assign(({ context, event }) => (event.type === 'proceed' ? withModel(context, event) : {})),
     announceCompaction: enqueueActions(({ context: { input }, enqueue }) => {
       enqueue.emit({ type: 'compacting', runId: input.runId })
       enqueue.sendParent({ type: 'compaction.started' } satisfies LoopReport)
@@ -273,8 +264,9 @@ export const loopSetup = setup({
     goOnAsItIs: assign(({ context: { room } }) => ({ room: { ...room, compacted: true } })),
     /** The client runs what is its own, and gives the results with another message. */
     handOver: enqueueActions(({ context, enqueue }) => {
+      const { client, ...own } = context.step
+      if (client === undefined) return
       const pendingCalls = handedOver(context)
-      const { client: _, ...own } = context.step
       const { runId } = context.input
       for (const { callId, name, input } of pendingCalls) enqueue.emit({ type: 'tool', runId, callId, name, phase: 'requested', input })
       enqueue.assign({ pendingCalls, step: own })

@@ -18,6 +18,7 @@ import { commandAnswer } from './command.rules.ts'
 import { costOf } from './cost.rules.ts'
 import { hasMedia, withFiles } from './given-files.effects.ts'
 import { type PreparedCall, prepareCall, windowOf } from './model-request.effects.ts'
+import { withSizes } from './overflow.rules.ts'
 import { wholeCharacters } from './whole-characters.rules.ts'
 
 type Review = NonNullable<ReturnType<TurnHooks['outgoing']>>
@@ -69,7 +70,7 @@ export const callModel =
     let model: Model | undefined
     let prepared: PreparedCall | undefined
     let told = input.told
-    const { tools } = services.agent(profile.agent)
+    const { agent, tools } = services.agent(profile.agent)
     const review = input.minimal ? undefined : services.hooks?.outgoing()
     const take = ({ kind, text: piece }: ModelDelta): void => {
       if (over) return
@@ -121,7 +122,8 @@ export const callModel =
       const content = (id: string) => services.files.content(id)
       const giving = withFiles(sent, opened.accepts, content)
       const given = giving instanceof Promise ? await giving : giving
-      const ask = (said: ModelMessage[]) => opened.call({ ...request, messages: said }, { signal: stop.signal, onDelta: take })
+      const asked = agent.wrapModel?.(opened) ?? opened
+      const ask = (said: ModelMessage[]) => asked.call({ ...request, messages: said }, { signal: stop.signal, onDelta: take })
       lap()
       calling = true
       try {
@@ -181,7 +183,8 @@ export const callModel =
       }
     } catch (error) {
       called('error')
-      throw credential === undefined || stop.signal.aborted ? error : credential.failed(error)
+      const told = prepared && model ? withSizes(error, { ...prepared.request, messages: prepared.messages }, windowOf(model)) : error
+      throw credential === undefined || stop.signal.aborted ? told : credential.failed(told)
     } finally {
       over = true
       environment.clock.clearTimeout(timer)

@@ -11,6 +11,9 @@ export type Context = ToolInput & { attempt: number; attemptMax: number; error: 
 /** Attempts in all, once a worker was lost: with the pauses between them half a minute for another one to come up. */
 export const attemptMaxOfLost = 8
 
+/** Another input of a call, and the hash of it as canonical JSON. */
+type Edited = { input: unknown; inputHash: string }
+
 export type ToolEvent =
   | {
       type: 'approve'
@@ -21,6 +24,8 @@ export type ToolEvent =
       remember?: 'session' | undefined
       by?: string | undefined
       note?: string | undefined
+      /** It runs with that in the place of what the model wrote. */
+      edited?: Edited | undefined
     }
   /** What became of a call that somebody else has run. */
   | { type: 'answer'; callId: string; output?: unknown; error?: ErrorBody }
@@ -60,6 +65,13 @@ export const expires = (context: Context): boolean => !isInDoubt(context) && pat
 export const refusal = ({ by, note }: { by?: string | undefined; note?: string | undefined }): string =>
   `this call was refused${by ? ` by ${by}` : ''}${note ? `: ${note}` : ''}`
 
+/** What the model reads of a silent call that went well. */
+const unsaid = 'done'
+
+/** What stands in the transcript of a call that went well. @param item where nothing is to be hidden */
+export const shownResult = ({ call: { callId, name, silent } }: Context, item: TranscriptItem): TranscriptItem =>
+  silent ? { role: 'tool', callId, name, output: unsaid, isError: false } : item
+
 /** What the model reads in place of a result. */
 export const failure = ({ error }: Context) => {
   const { code, message, hint } = error ?? { code: 'cancelled', message: 'the call was cancelled' }
@@ -67,6 +79,10 @@ export const failure = ({ error }: Context) => {
 }
 
 export const isDelegated = ({ call, delegates }: Context): boolean => call.delegated === true && delegates === true
+
+/** The call as a person wants it. */
+export const callSince = (context: Context, event: ToolEvent): Context['call'] =>
+  event.type === 'approve' && event.edited && decides(context, event, 'approve') ? { ...context.call, ...event.edited } : context.call
 
 /** A person has to agree, and has not done so for all calls of the tool. */
 export const mustAsk = ({ call, allowed }: Context): boolean => call.needsApproval && allowed?.includes(call.name) !== true

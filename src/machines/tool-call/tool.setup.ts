@@ -10,6 +10,7 @@ import {
   asked,
   attemptMaxOfLost,
   type Context,
+  callSince,
   decides,
   expires,
   failure,
@@ -19,6 +20,7 @@ import {
   mustAsk,
   patienceMs,
   refusal,
+  shownResult,
   type ToolEvent,
   type ToolReport,
 } from './tool.context.ts'
@@ -140,17 +142,22 @@ export const toolSetup = setup({
         approval: { callId, runId, name, input, inputHash, attempt: asked(context), why: isInDoubt(context) ? 'in_doubt' : 'approval' },
       }
     }),
-    endWaiting: sendParent(({ context }): ToolReport => ({ type: 'tool.decided', callId: context.call.id })),
+    endWaiting: enqueueActions(({ context, event, enqueue }) => {
+      const call = callSince(context, event)
+      if (call !== context.call) enqueue.assign({ call })
+      enqueue.sendParent({ type: 'tool.decided', callId: call.id } satisfies ToolReport)
+    }),
     announceRequest: enqueueActions(({ context: { runId, call }, enqueue }) =>
       enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: 'requested', input: call.input }),
     ),
-    reportResult: enqueueActions(({ context: { runId, call }, enqueue }, { answer }: { answer: ToolCallOutput }) => {
+    reportResult: enqueueActions(({ context, enqueue }, { answer }: { answer: ToolCallOutput }) => {
+      const { runId, call } = context
       enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: 'completed', output: answer.output })
       enqueue.sendParent({
         type: 'tool.finished',
         callId: call.id,
         status: 'completed',
-        result: { content: answer.id },
+        result: shownResult(context, { content: answer.id }),
         output: answer.output,
         ...(answer.artifacts && { artifacts: answer.artifacts }),
       } satisfies ToolReport)
@@ -158,14 +165,15 @@ export const toolSetup = setup({
     delegate: sendParent(({ context: { call } }): ToolReport => ({ type: 'tool.delegated', callId: call.id, name: call.name, input: call.input })),
     rememberAnswer: assign({ error: ({ event }) => (event.type === 'answer' ? (event.error ?? null) : null) }),
     /** It stands in the transcript by itself: no effect has answered it. */
-    reportAnswer: enqueueActions(({ context: { runId, call }, event, enqueue }) => {
+    reportAnswer: enqueueActions(({ context, event, enqueue }) => {
+      const { runId, call } = context
       const output = event.type === 'answer' ? (event.output ?? null) : null
       enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: 'completed', output })
       enqueue.sendParent({
         type: 'tool.finished',
         callId: call.id,
         status: 'completed',
-        result: { role: 'tool', callId: call.callId, name: call.name, output, isError: false },
+        result: shownResult(context, { role: 'tool', callId: call.callId, name: call.name, output, isError: false }),
         output,
       } satisfies ToolReport)
     }),

@@ -119,7 +119,7 @@ test('[WL-132] each item is tried again by itself as often as was said, after a 
         name: 'try',
         run: ({ input, runId }) => {
           tries.push(runId)
-          if (input === 'never' || tries.filter((one) => one.startsWith(runId.slice(0, 4))).length < 3) throw new Error(`busy: ${String(input)}`)
+          if (input === 'never' || tries.filter((one) => one.startsWith(runId.slice(0, 4))).length < 3) throw new Error(`busy: ${input as string}`)
           return input
         },
       },
@@ -228,6 +228,17 @@ test('[WL-132] a batch runs inside of a workflow, and as a tool of an agent', as
   expect(report.children[0]?.children[0]).toMatchObject({ type: 'batch', children: [{ type: 'item' }, { type: 'item' }] })
   const asked = await kit.clock.until(chief.execute('go'))
   expect(asked).toMatchObject({ data: 'done', report: { children: [{ type: 'tool', children: [{ type: 'batch', status: 'completed' }] }] } })
+})
+
+test('[WL-132] an item that does not fit what runs fails by itself, and nothing of it runs', async () => {
+  const ran: unknown[] = []
+  const strict = workflow({ name: 'strict', input: z.number(), steps: [{ name: 'x', run: ({ input }) => ran.push(input) }] })
+  const all = batch(strict, { retry: { attempts: 3 } })
+  await using kit = await aLadder(all)
+  const { data, report } = await kit.clock.until(all.execute([1, 'two' as never, 3]))
+  expect(data).toEqual([1, null, 2])
+  expect(ran).toEqual([1, 3])
+  expect(report.children[1]).toMatchObject({ status: 'failed', error: { code: 'SCHEMA_VALIDATION_FAILED' }, attempts: 0, children: [] })
 })
 
 test('[WL-132] what is wrong with a batch, or is no list, is said', async () => {

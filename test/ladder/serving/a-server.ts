@@ -24,7 +24,7 @@ export const aServer = async (executables: AnyExecutable[], options: Partial<Ser
   const runtime: Runtime = await createRuntime({ transport: 'memory:', extensions: [ladder({ executables })], ...app })
   open.push(() => runtime.close())
   const url = await listening(serve(executables, { token, ...options }))
-  const post = (path: string, body?: unknown, { headers = {}, ...more }: RequestInit & { headers?: Record<string, string> } = {}) =>
+  const post = (path: string, body?: unknown, { headers = {}, ...more }: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {}) =>
     fetch(`${url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, ...headers },

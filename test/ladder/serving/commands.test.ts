@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../../src/index.ts'
-import { agent, ladder, workflow } from '../../../src/ladder/index.ts'
+import { agent, ladder, planner, workflow } from '../../../src/ladder/index.ts'
 import { aGateway } from '../../api/http/harness.ts'
 import { aSocket } from '../../api/ws/a-socket.ts'
 
@@ -18,7 +18,9 @@ test('[WL-136] with serve: true runs are begun, waited for and looked at over HT
   const { gateway, rpc } = await aGateway({}, { extensions: [ladder({ executables: [double], serve: true })] })
   const { request } = await aSocket(gateway.url)
 
-  expect((await rpc('ladder.list')).json).toEqual({ executables: [{ name: 'double', type: 'workflow', version: '2', description: 'Doubles.' }] })
+  expect((await rpc('ladder.list')).json).toMatchObject({
+    executables: [{ name: 'double', type: 'workflow', version: '2', description: 'Doubles.', input: { type: 'number' } }],
+  })
   expect((await rpc('ladder.execute', { name: 'double', input: 4, runId: 'r', wait: true })).json).toMatchObject({
     runId: 'r',
     status: 'completed',
@@ -94,6 +96,33 @@ test('[WL-136, WL-129] calls that wait are seen and decided by those who may, on
   expect((await rpc('ladder.decide', decision)).json).toEqual({ decided: callId })
   expect((await rpc('ladder.result', { ...run, wait: true })).json).toMatchObject({ data: 'done' })
   expect(await rpc('ladder.decide', decision)).toMatchObject({ status: 400, json: { error: { data: { code: 'APPROVAL_UNKNOWN' } } } })
+})
+
+test('[WL-136, WL-133] a plan that waits is approved from outside by those who may', async () => {
+  const clerk = planner({
+    name: 'clerk',
+    model: 'test/a',
+    planOnly: true,
+    capabilities: { say: { description: 'Says.', use: (input: unknown) => input } },
+  })
+  const plan = { steps: [{ id: 'b', capability: 'say', input: 2 }] }
+  const { rpc } = await aGateway(
+    {},
+    {
+      extensions: [ladder({ executables: [clerk, double], serve: true })],
+      models: { 'test/a': () => ({ text: '{"steps":[{"id":"a","capability":"say","input":1}]}' }) },
+      agents: [],
+    },
+  )
+  const run = { name: 'clerk', runId: 'r' }
+  expect((await rpc('ladder.execute', { ...run, input: 'go', wait: true })).json).toMatchObject({
+    status: 'awaiting-approval',
+    report: { plan: { steps: [{ id: 'a' }] } },
+  })
+  expect(await rpc('ladder.approve', { ...run, plan: { steps: 'none' } })).toMatchObject({ status: 400 })
+  expect((await rpc('ladder.approve', { ...run, plan, wait: true })).json).toMatchObject({ status: 'completed', data: { b: 2 } })
+  expect(await rpc('ladder.approve', run)).toMatchObject({ status: 400, json: { error: { data: { code: 'APPROVAL_UNKNOWN' } } } })
+  expect(await rpc('ladder.approve', { ...run, name: 'double' })).toMatchObject({ json: { error: { code: 'unsupported' } } })
 })
 
 test('[WL-136] unless it is said, the doors of a node serve no runs', async () => {

@@ -217,6 +217,14 @@ test('[WL-136] without a token nothing is served by mistake: it has to be said, 
   expect((await asked(url, { incoming: { socket: { remoteAddress: '::ffff:127.0.0.1' } } })).status).toBe(404)
 })
 
+test('[WL-136] no token that is like the right one opens the door', async () => {
+  const handler = serve([sum], { token })
+  const ask = async (given: string) =>
+    (await handler(new Request('http://localhost/sum', { method: 'POST', headers: { authorization: `Bearer ${given}` } }))).status
+  expect(await ask(token)).toBe(415)
+  for (let n = 0; n < 1_500; n++) expect(await ask(`${token.slice(0, -4)}${String(n).padStart(4, '0')}`), String(n)).toBe(401)
+})
+
 test('[WL-136] an author may let requests in by a rule of their own, and one that throws lets nobody in', async () => {
   const { url } = await aServer([sum], {})
   const own = await listening(

@@ -4,7 +4,7 @@ import { openTransport } from '../../../src/index.ts'
 import { memorySnapshots, memoryStore, setLadderDefaults, workflow } from '../../../src/ladder/index.ts'
 import { checkpointStoreFor, snapshotStoreFor } from '../../../src/ladder/stores/defaults.ts'
 import { aLadder } from '../a-ladder.ts'
-import { aRow } from './store.contract.ts'
+import { aRow } from './a-row.ts'
 
 afterEach(() => setLadderDefaults({ defaultCheckpointStore: undefined, defaultSnapshotStore: undefined }))
 

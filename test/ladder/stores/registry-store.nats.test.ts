@@ -3,7 +3,8 @@ import { afterAll, expect, test } from 'vitest'
 import { openTransport, type Transport } from '../../../src/index.ts'
 import { registrySnapshots, registryStore } from '../../../src/ladder/index.ts'
 import { natsForAll } from '../../support/nats.ts'
-import { aRow, describeCheckpointStore, describeSnapshotStore } from './store.contract.ts'
+import { aRow } from './a-row.ts'
+import { describeCheckpointStore, describeSnapshotStore } from './store.contract.ts'
 
 const server = natsForAll()
 let transport: Promise<Transport> | undefined

@@ -1,6 +1,7 @@
 /** One suite for everything that keeps sessions, and one for what keeps runs in flight. Drivers may share a place: each test has names of its own. */
 import { describe, expect, test } from 'vitest'
 import type { CheckpointRow, CheckpointStore, RunSnapshot, SnapshotStore } from '../../../src/ladder/index.ts'
+import { aRow, start } from './a-row.ts'
 
 export type Backend<Store> = {
   name: string
@@ -10,7 +11,6 @@ export type Backend<Store> = {
   reopen?(clock: () => number): Promise<Store>
 }
 
-const start = 1_700_000_000_000
 const fields = [
   'orchestrator_name',
   'session_id',
@@ -52,20 +52,6 @@ const aName = (): string => {
   return `desk-${count}`
 }
 
-export const aRow = (orchestrator_name: string, given: Partial<CheckpointRow> = {}): CheckpointRow => ({
-  orchestrator_name,
-  session_id: 's',
-  turn_index: 0,
-  state: { count: 1, list: [1, 'two', null, { three: true }] },
-  last_route: 'write',
-  signature: '0badcafe',
-  version: null,
-  summarized_through: null,
-  lock_acquired_at: null,
-  lock_expires_at: null,
-  saved_at: new Date(start).toISOString(),
-  ...given,
-})
 const turns = (rows: readonly CheckpointRow[]): number[] => rows.map(({ turn_index }) => turn_index)
 
 export const describeCheckpointStore = ({ name: driver, open, reopen }: Backend<CheckpointStore>): void => {

@@ -10,7 +10,7 @@ type Context = Plan & { steps: string[]; answer?: AskOutput }
 
 /** Goes on with each step but one. */
 const overseer = setup({
-  types: { input: {} as Plan, context: {} as Context, events: {} as { type: 'begin' } | AskReport },
+  types: { input: {}, context: {} as Context, events: {} as { type: 'begin' } | AskReport },
   actors: { ask: askAgentByStep },
   actions: {
     look: enqueueActions(({ context, event, enqueue }) => {
@@ -20,8 +20,8 @@ const overseer = setup({
       const said =
         report.type === 'step.wanted' ? `wanted ${report.step}` : `answered ${report.step} ${report.calls.map(({ name }) => name).join()}`.trim()
       enqueue.assign({ steps: [...context.steps, said] })
-      if (said === context.stopAt) enqueue.sendTo('ask', { type: 'cancel' } as never)
-      else enqueue.sendTo('ask', { type: 'proceed', ...(context.model !== undefined && report.step === 1 && { model: context.model }) } as never)
+      if (said === context.stopAt) enqueue.sendTo('ask', { type: 'cancel' })
+      else enqueue.sendTo('ask', { type: 'proceed', ...(context.model !== undefined && report.step === 1 && { model: context.model }) })
     }),
     keep: assign({ answer: (_, { answer }: { answer: AskOutput }) => answer }),
   },
@@ -61,7 +61,7 @@ const overseen = async (plan: Plan) => {
   await actor.send({ type: 'begin' })
   const { context } = await kit.clock.until(actor.waitFor(({ status }) => status === 'done'))
   expect(await kit.runtime.replay({ kind: 'overseer', id: 'o' })).toMatchObject({ verdict: 'identical' })
-  const { steps, answer } = context as Context
+  const { steps, answer } = context
   return { steps, did, answer }
 }
 

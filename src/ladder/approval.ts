@@ -1,0 +1,109 @@
+/** What people decide about calls of tools that wait for them. */
+import { z } from 'zod'
+import { type Actor, type Agent, type AskReport, hashOf, type Tool, uuid } from '../index.ts'
+import { LadderError } from './errors.ts'
+import type { Decided, DecisionEvent, RunState } from './run.rules.ts'
+import { isSettled } from './running.ts'
+
+/** A call of a tool that waits for a person. */
+export type PendingCall = Extract<AskReport['report'], { type: 'tool.waiting' }>['approval']
+
+/** `note` is why; who wanted to make a denied call reads it. `by` says who it was. */
+export type Decision = { callId: string; note?: string; by?: string } & (
+  | {
+      decision: 'approve'
+      /** From now on that tool needs no further yes in this run of the agent. */
+      remember?: true
+    }
+  | { decision: 'deny' }
+  | {
+      decision: 'edit'
+      /** It runs with that in the place of what the model wrote. It has to fit the schema of the tool. */
+      input: unknown
+    }
+)
+
+const text = z.string().max(4000)
+const common = { callId: text.min(1), note: text.optional(), by: text.optional() }
+const Said = z.discriminatedUnion('decision', [
+  z.strictObject({ ...common, decision: z.literal('approve'), remember: z.literal(true).optional() }),
+  z.strictObject({ ...common, decision: z.literal('deny') }),
+  z.strictObject({ ...common, decision: z.literal('edit'), input: z.json() }),
+])
+
+/** @throws LadderError SCHEMA_VALIDATION_FAILED */
+const checkedDecision = (given: unknown): Decision => {
+  const read = Said.safeParse(given)
+  if (read.success) return read.data as Decision
+  throw new LadderError('SCHEMA_VALIDATION_FAILED', `this is no decision: ${z.prettifyError(read.error)}`, {
+    cause: read.error,
+    hint: "write { callId, decision: 'approve' }, { callId, decision: 'deny', note } or { callId, decision: 'edit', input }",
+  })
+}
+
+/** The event with which it is told. @param id tells it apart from other decisions about the same call @throws LadderError SCHEMA_VALIDATION_FAILED */
+const decisionEvent = (
+  found: RunState['waiting'][number],
+  given: Decision,
+  agents: readonly Agent[],
+  id: string,
+): DecisionEvent & { remember?: 'session' } => {
+  const { inputHash, attempt, name } = found.approval
+  const { callId, decision, note, by } = given
+  const said = { ...(note !== undefined && { note }), ...(by !== undefined && { by }) }
+  const about = { type: 'approve' as const, ask: found.ask, callId, inputHash, attempt, id, ...said }
+  switch (given.decision) {
+    case 'edit': {
+      const tools = agents.flatMap((agent) => agent.tools.filter((tool) => tool.name === name))
+      return { ...about, decision: 'approve' as const, edited: { input: fitting(tools, name, given.input), inputHash: hashOf(given.input) } }
+    }
+    case 'approve':
+      return { ...about, decision: given.decision, ...(given.remember && { remember: 'session' as const }) }
+    default:
+      return { ...about, decision: decision as 'deny' }
+  }
+}
+
+/** @throws LadderError APPROVAL_UNKNOWN, SCHEMA_VALIDATION_FAILED; RuntimeError not_found */
+export const decide = async (runId: string, decision: Decision, { agents, actor }: { agents: readonly Agent[]; actor: Actor }): Promise<void> => {
+  const given = checkedDecision(decision)
+  const snapshot = await actor.snapshot()
+  const state = snapshot.context as RunState
+  const found = isSettled(snapshot) ? undefined : state.waiting.find(({ approval }) => approval.callId === given.callId)
+  if (!found) throw notWaiting(runId, given.callId, state)
+  const id = uuid()
+  await actor.send(decisionEvent(found, given, agents, id))
+  const { decided } = (await actor.snapshot()).context as RunState
+  const first = decided?.find(({ callId, attempt }) => callId === given.callId && attempt === found.approval.attempt)
+  if (first && first.id !== id) throw alreadyDecided(runId, first)
+}
+
+const notWaiting = (runId: string, callId: string, { decided }: Pick<RunState, 'decided'>): LadderError => {
+  const before = decided?.findLast((one) => one.callId === callId)
+  if (before) return alreadyDecided(runId, before)
+  return new LadderError('APPROVAL_UNKNOWN', `no call '${callId.slice(0, 80)}' of the run ${runId} waits for anybody`, {
+    context: { runId, callId },
+    hint: 'its run has ended, or it was never there: pending() lists those that wait',
+  })
+}
+
+const alreadyDecided = (runId: string, { id: _, ...decided }: Decided): LadderError =>
+  new LadderError(
+    'APPROVAL_UNKNOWN',
+    `the call '${decided.callId.slice(0, 80)}' of the run ${runId} was decided before${decided.by ? `, by ${decided.by}` : ''}`,
+    {
+      context: { runId, callId: decided.callId, decided },
+      hint: 'the first decision counts: pending() lists those that wait',
+    },
+  )
+
+/** Of a tool that comes from elsewhere, whoever runs it checks what it is given. */
+const fitting = (tools: readonly Tool[], name: string, input: unknown): unknown => {
+  const problems = tools.map((tool) => tool.input.safeParse(input).error).filter((error) => error !== undefined)
+  if (tools.length === 0 || problems.length < tools.length) return input
+  throw new LadderError('SCHEMA_VALIDATION_FAILED', `the input does not fit the tool '${name}': ${z.prettifyError(problems[0] as z.ZodError)}`, {
+    cause: problems[0],
+    context: { tool: name },
+    hint: 'nothing was decided: the call still waits',
+  })
+}

@@ -1,0 +1,71 @@
+/** Executables as tools: agents of the ladder run them inside of their own runs, any other agent as runs of their own. */
+import { z } from 'zod'
+import { isRuntimeError, type Tool, tool } from '../index.ts'
+import type { Result } from './envelope.ts'
+import type { Schema } from './schema.ts'
+
+/** `input` is what the model is told of it, an object; default: what the executable takes, or a text. */
+export type ToolOptions = {
+  name?: string
+  description?: string
+  input?: z.ZodObject
+  approval?: boolean | ((input: unknown) => boolean)
+  /** The model is not told what it comes to, and where all calls of an answer are silent it is not asked again. */
+  mode?: 'silent'
+}
+
+type Delegate = {
+  readonly name: string
+  readonly description: string | undefined
+  execute(input: unknown, options: { runId: string; signal: AbortSignal }): Promise<Result<unknown>>
+  resume(runId: string, options: { signal: AbortSignal }): Promise<Result<unknown>>
+}
+
+/** @param takes the schema of what it is given @throws RuntimeError bad_request: its description is missing, say */
+export const toolOf = (
+  executable: Delegate,
+  takes: Schema | undefined,
+  { name = executable.name, description = executable.description ?? '', input, approval = false, mode }: ToolOptions,
+): Tool => {
+  const schema = input ?? (takes instanceof z.ZodObject ? takes : undefined)
+  const text = textOf(takes)
+  const made = tool({
+    name,
+    description,
+    input: schema ?? text,
+    delegated: true,
+    onCrash: 'idempotent',
+    timeoutMs: longestMs,
+    approval,
+    ...(mode && { mode }),
+    execute: async (given, { callId, attempt, signal }) => {
+      const value = schema ? given : (given as z.output<typeof text>).text
+      const begun = attempt > 1 ? await executable.resume(callId, { signal }).catch(unlessUnknown) : undefined
+      const { data, error } = begun ?? (await executable.execute(value, { runId: callId, signal }))
+      if (error) throw error
+      return data ?? null
+    },
+  })
+  return delegating(made, executable, schema === undefined)
+}
+
+/** What has no fields is called with a text, or with what it takes in the place of one. */
+const textOf = (takes: Schema | undefined) =>
+  z.object({ text: (takes instanceof z.ZodType ? takes : z.string()).describe('what it is to do, with all that it has to know') })
+/** ms; its own limits end it before that. */
+export const longestMs = 2 ** 31 - 1
+
+/** @property isText whether it is called with a text in an object */
+type Delegated = { executable: object; isText: boolean }
+const delegates = new WeakMap<object, Delegated>()
+/** Agents of the ladder run an executable in its place. */
+export const delegating = (made: Tool, executable: object, isText: boolean): Tool => {
+  delegates.set(made, { executable, isText })
+  return made
+}
+/** Which executable a tool stands for, if any. */
+export const delegateOf = (made: Tool): Delegated | undefined => delegates.get(made)
+
+const unlessUnknown = (error: unknown): undefined => {
+  if (!isRuntimeError(error) || error.code !== 'not_found') throw error
+}

@@ -1,0 +1,28 @@
+/** What a run is given beside its input, and what a runtime gives to those whose runs it hosts. */
+import type { Clock, Runtime, Transport } from '../index.ts'
+import type { HistoryMessage } from './history.rules.ts'
+import type { Handlers, Warn } from './listeners.ts'
+
+export type ExecuteOptions = {
+  /** Names the run: executing it again attaches to it, and never begins it twice. Default: a new one. */
+  runId?: string
+  /** For the code of its author; never stored, so a run that goes on elsewhere does without it. */
+  context?: Readonly<Record<string, unknown>>
+  /** Cancels the run when it aborts. */
+  signal?: AbortSignal
+  /** Hears events of this run, by their type or `*`. */
+  on?: Handlers
+  /** What was said before: models are told it before their question. It stands in the journal of the run. */
+  history?: readonly HistoryMessage[]
+}
+
+export type CallOptions = Omit<ExecuteOptions, 'runId'>
+
+/** What a runtime gives to the executables that it has. */
+export type Bound = {
+  runtime: Runtime
+  registry: Transport['registry']
+  clock: Pick<Clock, 'now'>
+  /** Says in its log that a listener failed. */
+  warn?: Warn
+}

@@ -1,0 +1,156 @@
+/** What the actions in the chart of a session mean. */
+import { assign, type EventObject, emit, enqueueActions, sendTo } from 'xstate'
+import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import type { RunEnd } from '../run.rules.ts'
+import { type Compaction, compactionOf } from './compaction.rules.ts'
+import { summaryActor, turnActor } from './session.chart.rules.ts'
+import {
+  type Answer,
+  answered,
+  begun,
+  endOf,
+  hasDrifted,
+  type Persisted,
+  type Plan,
+  planned,
+  type Recalled,
+  rangeIn,
+  type SessionRun,
+  turned,
+  turnRunId,
+  withdrawn,
+} from './session.context.ts'
+import { type Cancel, endedOf, errorOf, madeOf, outputOf, requestIn, thrownIn } from './session.events.rules.ts'
+
+type Word = { type: string } & Record<string, unknown>
+type Scope = { context: SessionRun; event: EventObject }
+
+/** Their types are those of the machine that takes them. */
+export const sessionActions = (name: string, now: () => number, ended: (sessionId: string, answer: Answer) => void): Record<string, never> => {
+  /** Of the turn that is under way. */
+  const word = (type: string, { sessionId, turn }: SessionRun, more: object = {}): Word => ({
+    type: `orchestrator.${type}`,
+    runId: turn?.request.id,
+    rootRunId: turn?.request.id,
+    sessionId,
+    ...(turn?.plan && { turnIndex: turn.plan.turnIndex }),
+    ...more,
+  })
+  const tell = (type: string, more: (run: SessionRun, event: EventObject) => object = () => ({})) =>
+    emit(({ context, event }: Scope) => word(type, context, more(context, event)))
+  /** A command tells nothing: it is no turn. */
+  const tellOfTurn = (type: string, more: (run: SessionRun, event: EventObject) => object = () => ({})) =>
+    enqueueActions(({ context, event, enqueue }) => {
+      const run = context as SessionRun
+      if (run.turn?.request.wants === 'turn') enqueue.emit(word(type, run, more(run, event)))
+    })
+  const answer = (status: Answer['status']) => assign(({ context }: Scope) => answered(context, status, now()))
+  const failing = (what: (run: SessionRun, event: EventObject) => LadderErrorBody | undefined) =>
+    assign(({ context, event }: Scope) => {
+      const error = what(context, event)
+      return turned(context, error ? { error } : {})
+    })
+  const broken = (what: string, thrown: unknown): LadderErrorBody => ({
+    code: 'ORCHESTRATOR_FAILED',
+    category: 'execution',
+    message: `${what} of '${name}' failed: ${wordsOf(thrown)}`,
+    context: {},
+  })
+  const cancelled = ({ sessionId }: SessionRun, event: EventObject): LadderErrorBody => ({
+    code: 'ORCHESTRATOR_CANCELLED',
+    category: 'cancelled',
+    message: `a turn of '${name}' was cancelled`,
+    context: { sessionId, reason: (event as Cancel).reason ?? null },
+  })
+  const drift = ({ sessionId, turn }: SessionRun): LadderErrorBody => ({
+    code: 'ORCHESTRATOR_DRIFT',
+    category: 'drift',
+    message: `the session '${sessionId}' was stored by another definition of '${name}'`,
+    hint: 'execute with force: true, delete the session, or mend the signature of its row through the store',
+    context: { sessionId, savedSignature: turn?.plan?.savedSignature ?? null, currentSignature: turn?.plan?.signature ?? null },
+  })
+  const failedPhase = ({ turn }: SessionRun): string => (turn?.compaction ? 'onCompact' : 'summarize')
+  const compactionError = (event: EventObject): LadderErrorBody => {
+    const summary = outputOf<RunEnd | undefined>(event)
+    return errorOf(event) ?? summary?.error ?? broken('a compaction', thrownIn(event) ?? 'it has taken too long, or was cancelled')
+  }
+  const taking = (change: (run: SessionRun, event: EventObject) => Partial<SessionRun>) =>
+    assign(({ context, event }: Scope) => change(context, event))
+  return {
+    enqueue: taking((context, event) => ({ queue: [...context.queue, requestIn(event)] })),
+    withdraw: taking((context, event) => withdrawn(context, (event as Cancel).request ?? '', cancelled(context, event), now())),
+    begin: taking((context) => begun(context, now())),
+    tellStarting: tellOfTurn('turn.starting'),
+    plan: taking((context, event) => planned(context, madeOf<Plan>(event))),
+    tellLoaded: enqueueActions(({ context, enqueue }) => {
+      const run = context as SessionRun
+      if (run.turn?.request.wants !== 'turn') return
+      enqueue.emit(word('session.loaded', run, { found: run.turn.plan?.found }))
+      enqueue.emit(word('drift.checked', run, { signature: run.turn.plan?.signature, drifted: hasDrifted(run) }))
+    }),
+    wait: taking((context) => turned(context, { waitUntil: now() + (context.turn?.plan?.lockMaxMs ?? 0) })),
+    tellWaiting: tellOfTurn('lock.waiting', () => ({ waitedMs: 0 })),
+    takeKnown: taking((context, event) => {
+      const ended = endedOf<Recalled>(event)
+      const { known, warning } = ended.ended === 'completed' ? ended.value : { warning: ended.error.message }
+      return turned(context, { ...(known && { known }), ...(warning !== undefined && { warnings: [warning] }) })
+    }),
+    tellWindows: tell('history.windowed', ({ turn }) => ({ messageCount: turn?.request.history?.agents.length ?? 0 })),
+    place: taking((context) => turned(context, { isPlaced: true })),
+    /** For whoever follows it; users hear what comes of it. */
+    tellPlace: emit(({ context }: Scope) => ({ type: 'turn.placed', runId: context.turn?.request.id, turnRunId: turnRunId(context) })),
+    tryNext: taking((context) => turned(context, { attempt: (context.turn?.attempt ?? 1) + 1 })),
+    tellTurnToStop: sendTo(turnActor, ({ event }) => ({ type: 'cancel', reason: (event as Cancel).reason })),
+    takeTurn: taking((context, event) => turned(context, { end: endOf(context, outputOf<RunEnd>(event), now()) })),
+    takeFailure: failing((_, event) => outputOf<RunEnd>(event).error),
+    breakTurn: failing((run, event) => {
+      const { code, message } = (thrownIn(event) ?? {}) as { code?: string; message?: string }
+      return code === 'drift'
+        ? { ...drift(run), message: `the turn that was under way in '${run.sessionId}' was begun by another definition: ${message}` }
+        : broken('a turn', thrownIn(event))
+    }),
+    persist: taking((context, event) => turned(context, { persisted: madeOf<Persisted>(event) })),
+    tellPersisted: tell('checkpoint.persisted', (_, event) => ({ lastRoute: madeOf<Persisted>(event).route })),
+    noteAsked: taking((context) => turned(context, { isAsked: true })),
+    noteLocked: failing(({ turn, sessionId }) =>
+      turn?.request.wants === 'compaction'
+        ? { ...broken('a compaction', 'another one is under way'), context: { sessionId }, hint: 'command it again when that one has ended' }
+        : undefined,
+    ),
+    tellSummaryToStop: sendTo(summaryActor, { type: 'cancel', reason: 'it has taken too long' }),
+    takeSummary: taking((context, event) => {
+      const { data } = outputOf<RunEnd>(event)
+      const range = rangeIn(context)
+      return range ? turned(context, { compaction: compactionOf(typeof data === 'string' ? data : JSON.stringify(data), range) }) : {}
+    }),
+    takeCompaction: taking((context, event) => turned(context, { compaction: madeOf<Compaction>(event) })),
+    tellSuggested: tellOfTurn('compaction.suggested', ({ turn }) => ({ compaction: turn?.compaction })),
+    apply: taking((context) => turned(context, { isApplied: true })),
+    tellApplied: tellOfTurn('compaction.applied', ({ turn }) => ({
+      replacesFromIndex: turn?.compaction?.replacesFromIndex,
+      replacesToIndex: turn?.compaction?.replacesToIndex,
+    })),
+    /** Only a command fails by it. */
+    skipCompaction: failing(({ turn }, event) => (turn?.request.wants === 'compaction' ? compactionError(event) : undefined)),
+    tellSkipped: tellOfTurn('compaction.failed', (run, event) => ({ phase: failedPhase(run), error: compactionError(event) })),
+    fail: failing((_, event) => errorOf(event)),
+    refuse: failing(drift),
+    cancel: failing(cancelled),
+    breakDown: failing((_, event) => broken('what a session needs', thrownIn(event))),
+    tellAwaiting: tellOfTurn('turn.awaiting-input'),
+    tellCompleted: tellOfTurn('turn.completed'),
+    tellFailed: tellOfTurn('turn.failed', ({ turn }) => ({ error: turn?.error })),
+    tellCancelled: tellOfTurn('turn.cancelled', ({ turn }) => ({ error: turn?.error })),
+    answerAwaiting: answer('awaiting-input'),
+    /** Whoever observes turns gets the report of this one, which was answered last. */
+    observe: ({ context: { sessionId, answers } }: Scope) => {
+      const last = answers.at(-1)
+      if (last?.wants === 'turn') ended(sessionId, last)
+    },
+    answerCompleted: answer('completed'),
+    answerCancelled: answer('cancelled'),
+    answerFailed: taking((context) =>
+      answered(context, context.turn?.error?.code === 'SUPERVISOR_MAX_ITERATIONS' ? 'max-iterations' : 'failed', now()),
+    ),
+  } as unknown as Record<string, never>
+}

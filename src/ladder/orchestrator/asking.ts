@@ -1,0 +1,101 @@
+/** A request of a session from its beginning to its answer, as its caller follows it. */
+import { isRuntimeError, type Runtime } from '../../index.ts'
+import type { LadderEvent } from '../envelope.ts'
+import { LadderError } from '../errors.ts'
+import { followTurn } from './following.ts'
+import { type Answer, isKnown, type SessionRequest, type SessionRun, turnRunId } from './session.context.ts'
+
+type Kinds = { name: string; turnKind: string }
+type Asked = { sessionId: string; signal: AbortSignal | undefined; hear: (told: LadderEvent) => void }
+
+/** @param request as it is sent; the id of one that was sent is attached to @throws LadderError where the answer is gone; the reason of the signal where it was withdrawn */
+export const answerOf = async (
+  runtime: Runtime,
+  kinds: Kinds,
+  request: SessionRequest | string,
+  { sessionId, signal, hear }: Asked,
+): Promise<Answer> => {
+  const { name, turnKind } = kinds
+  const id = typeof request === 'string' ? request : request.id
+  signal?.throwIfAborted()
+  const actor = runtime.actor(name, sessionId, { sessionId })
+  const over = new AbortController()
+  const hearing = { isOver: false }
+  const listen = (told: LadderEvent): void => {
+    hearing.isOver ||= ends.has(told.type)
+    hear(told)
+  }
+  const attached = typeof request === 'string' ? ((await actor.snapshot()).context as SessionRun) : undefined
+  const placed = attached?.turn?.request.id === id && attached.turn.isPlaced ? turnRunId(attached) : undefined
+  const heard = followTurn({
+    runtime,
+    session: actor.address,
+    turnKind,
+    id,
+    hear: listen,
+    signal: over.signal,
+    ...(placed !== undefined && { placed }),
+    ...(attached?.turn?.plan && { turnIndex: attached.turn.plan.turnIndex }),
+  })
+  // Whoever fails to ask does not wait for it.
+  heard.catch(() => undefined)
+  const cancel = (): void => void actor.send({ type: 'cancel', request: id, reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
+  try {
+    if (typeof request !== 'string') await actor.send({ type: 'execute', request })
+    if (signal?.aborted) cancel()
+    signal?.addEventListener('abort', cancel)
+    const snapshot = await actor.waitFor(({ context }) => !isWaiting(context as SessionRun, id))
+    over.abort()
+    await heard
+    const answer = (snapshot.context as SessionRun).answers.find((one) => one.id === id)
+    if (!answer) throw forgotten(id)
+    if (answer.status === 'withdrawn') {
+      signal?.throwIfAborted()
+      throw LadderError.from(answer.error as never)
+    }
+    // What another node says may be lost on the way.
+    if (!hearing.isOver && answer.wants === 'turn') hear(endTold(answer, sessionId))
+    return answer
+  } catch (error) {
+    throw isRuntimeError(error) && error.code === 'drift' ? outdated(sessionId, error) : error
+  } finally {
+    signal?.removeEventListener('abort', cancel)
+    over.abort()
+  }
+}
+
+/** undefined where nothing was ever asked of it. */
+export const sessionOf = async (runtime: Runtime, name: string, sessionId: string): Promise<SessionRun | undefined> => {
+  try {
+    return (await runtime.actor(name, sessionId).snapshot()).context as SessionRun
+  } catch (error) {
+    if (isRuntimeError(error) && error.code === 'not_found') return undefined
+    throw error
+  }
+}
+
+const isWaiting = (session: SessionRun, id: string): boolean => isKnown(session, id) && !session.answers.some((one) => one.id === id)
+
+const ends = new Set(['turn.completed', 'turn.failed', 'turn.cancelled', 'turn.awaiting-input'].map((type) => `orchestrator.${type}`))
+
+const endTold = ({ id, status, turnIndex, error }: Answer, sessionId: string): LadderEvent => ({
+  type: `orchestrator.turn.${status === 'max-iterations' ? 'failed' : status}`,
+  runId: id,
+  rootRunId: id,
+  sessionId,
+  ...(turnIndex !== undefined && { turnIndex }),
+  ...(error && { error }),
+})
+
+const forgotten = (id: string): LadderError =>
+  new LadderError('ORCHESTRATOR_FAILED', `what became of the request '${id.slice(0, 80)}' is not kept any more`, {
+    hint: 'a session keeps the answers of its newest requests: ask sooner, and read the rows of the store',
+    context: { requestId: id },
+  })
+
+const outdated = (sessionId: string, cause: Error): LadderError =>
+  new LadderError('ORCHESTRATOR_DRIFT', `the session '${sessionId}' was kept by another version of the runtime`, {
+    cause,
+    context: { sessionId },
+    hint: 'let turns end before the runtime is changed; its rows are in the store, and its journal can be deleted',
+  })

@@ -1,0 +1,67 @@
+/** What the names in the chart of a session mean. */
+import { type AnyActorLogic, type AnyStateMachine, type EventObject, setup } from 'xstate'
+import type { RunEnd } from '../run.rules.ts'
+import { sessionActions } from './actions.rules.ts'
+import { chartOf } from './session.chart.rules.ts'
+import { type Answer, hasDrifted, isForeign, isKnown, opened, type Persisted, type SessionRun } from './session.context.ts'
+import { type Cancel, endedOf, errorOf, madeOf, outputOf, requestIn } from './session.events.rules.ts'
+
+/** @property ended called on the node of a session when a turn of it has its answer */
+type SessionParts = {
+  actors: Readonly<Record<string, AnyActorLogic>>
+  now: () => number
+  ended: (sessionId: string, answer: Answer) => void
+}
+type Word = { type: string } & Record<string, unknown>
+
+/** ms between two looks at a lock. */
+const momentMs = 100
+/** ms that an agent is given to end when it has taken too long. */
+const graceMs = 1_000
+
+const isUnderWay = ({ turn }: SessionRun, event: EventObject): boolean => {
+  const { request } = event as Cancel
+  return request === undefined || request === turn?.request.id
+}
+
+export const sessionMachine = (name: string, { actors, now, ended }: SessionParts): AnyStateMachine =>
+  setup({
+    types: { context: {} as SessionRun, input: {} as { sessionId: string }, emitted: {} as Word },
+    actors: actors as Record<string, never>,
+    actions: sessionActions(name, now, ended),
+    guards: {
+      'is known': ({ context, event }) => isKnown(context, requestIn(event).id),
+      'is queued': ({ context, event }) => context.queue.some(({ id }) => id === (event as Cancel).request),
+      'is under way': ({ context, event }) => isUnderWay(context, event),
+      'has requests': ({ context }) => context.queue.length > 0,
+      'has failed': ({ event }) => errorOf(event) !== undefined,
+      'has drifted': ({ context }) => hasDrifted(context) && context.turn?.request.force !== true,
+      'is locked': ({ context }) => (context.turn?.plan?.lockedUntil ?? 0) > now(),
+      'is locked still': ({ context, event }) => {
+        const ended = endedOf<number | null>(event)
+        return ended.ended === 'completed' && (ended.value ?? 0) > now() && now() < (context.turn?.waitUntil ?? 0)
+      },
+      'is to compact': ({ context }) => context.turn?.request.wants === 'compaction' && context.turn.plan?.range !== undefined,
+      'has nothing to compact': ({ context }) => context.turn?.request.wants === 'compaction',
+      recalls: ({ context }) => context.turn?.plan?.recalls === true,
+      'is of another request': ({ context, event }) => isForeign(context, outputOf<RunEnd>(event)),
+      'turn has failed': ({ event }) => outputOf<RunEnd>(event).error !== undefined,
+      'has something to compact': ({ event }) => madeOf<Persisted>(event).range !== undefined,
+      'is locked by others': ({ event }) => madeOf<boolean>(event) === false,
+      'asks an agent': ({ context }) => context.turn?.plan?.asksSummarizer === true,
+      'summary has failed': ({ event }) => outputOf<RunEnd>(event).error !== undefined,
+      'is a command': ({ context }) => context.turn?.request.wants === 'compaction',
+      'is a failed command': ({ context }) => context.turn?.request.wants === 'compaction' && context.turn.error !== undefined,
+      'was applied': ({ event }) => madeOf<boolean>(event),
+      'is over': ({ context }) => context.turn?.request.wants === 'compaction' || context.turn?.persisted?.isOver === true,
+      'was cancelled': ({ context }) => context.turn?.error?.category === 'cancelled',
+    },
+    delays: {
+      'a moment': ({ context }) => Math.max(0, Math.min(momentMs, (context.turn?.waitUntil ?? 0) - now())),
+      'longest compaction': ({ context }) => context.turn?.plan?.lockMaxMs ?? 0,
+      'a little longer': ({ context }) => (context.turn?.plan?.lockMaxMs ?? 0) + graceMs,
+    },
+  }).createMachine({
+    ...chartOf(name),
+    context: ({ input }: { input: { sessionId: string } }) => opened(input.sessionId),
+  } as never) as unknown as AnyStateMachine

@@ -1,0 +1,135 @@
+/** What an author writes of an orchestrator: a supervisor for each turn, and how a session is kept between them. */
+import { agent } from '../agent/agent.ts'
+import { LadderError } from '../errors.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
+import type { HistoryMessage, HistoryWindow } from '../history.rules.ts'
+import type { MemoryStore } from '../memory/memory-store.ts'
+import { type MemoryOptions, memoryOptions } from '../memory/session-memory.ts'
+import type { Schema } from '../schema.ts'
+import type { CheckpointStore, SnapshotStore } from '../stores/store.ts'
+import type { SupervisorDefinition } from '../supervisor/definition.ts'
+import type { Compaction } from './compaction.rules.ts'
+
+type Late<Value> = Value | Promise<Value>
+type OfSession = { sessionId: string }
+
+export type SummarizePolicy = {
+  /** A turn with this number, or a later one, summarises what is older than `keep` messages. Default: only the command does. */
+  afterTurns?: number
+  /** Default: 8. */
+  keep?: number
+  /** An agent, or the reference of a model. Default: a memo that says how many messages are left out. */
+  summarizer?: AnyExecutable | string
+  /** Applies it to the history that the caller keeps. Default: it comes back in the result, and nothing is recorded. */
+  onCompact?: (compaction: Compaction, of: OfSession) => Late<unknown>
+  /** ms that it may take, and that a turn waits for it at most. Default: 30,000. */
+  lock?: { maxWait?: number }
+}
+/** Makes the compaction itself, and only when it is commanded. */
+export type Summarize = SummarizePolicy | ((history: readonly HistoryMessage[], of: OfSession) => Late<Compaction>)
+
+// biome-ignore lint/suspicious/noExplicitAny: a handler of any payload
+export type AnyCommand = (payload: any, of: { signal: AbortSignal | undefined }) => unknown
+export type Commands = Readonly<Record<string, AnyCommand>>
+
+export type OrchestratorDefinition<
+  Input,
+  State extends object,
+  Name extends string,
+  Output extends Schema | undefined,
+  Named extends Commands,
+> = Omit<SupervisorDefinition<Input, State, Name, Output>, 'history' | 'historyWindow' | 'name'> & {
+  /** Also the kind of its sessions: lower-case letters, digits and hyphens, at most 24. */
+  name: string
+  /** A turn is routed again until it is enough. Default: one decision and one dispatch. */
+  iterate?: boolean
+  /** How much of the history is told to whom: so many of the newest, or what code picks. Default: 5 to the router, 15 to agents. */
+  historyWindow?: { router?: HistoryWindow; agents?: HistoryWindow; ack?: HistoryWindow }
+  summarize?: Summarize
+  /** Turns of a session that are kept. Default: 100. */
+  keepSnapshots?: number | 'all'
+  /** Default: that of the whole process, or the store that the runtime has already. */
+  checkpointStore?: CheckpointStore
+  /** Taken and never called: turns in flight stand in their journals. */
+  snapshotStore?: SnapshotStore
+  /** Taken and without effect: a session is one actor, so its turns run one by one on whichever node. */
+  sessionLock?: boolean
+  /** Asked before each turn, what it finds stands in the context of code; told of each clean turn. Default: none. */
+  memory?: MemoryStore | MemoryOptions
+  /** Whether a session ends with this turn. Default: it goes on. */
+  endsWhen?: (of: { sessionId: string; turnIndex: number; state: State; data: unknown }) => Late<boolean>
+  /** What `command()` does, besides `compact`. */
+  commands?: Named
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: one of any types
+export type AnyOrchestrator = OrchestratorDefinition<any, any, string, Schema | undefined, Commands>
+
+/** What an orchestrator is once it is checked. */
+export type CheckedOrchestrator = {
+  definition: AnyOrchestrator
+  name: string
+  turnKind: string
+  summaryKind: string
+  policy: SummarizePolicy
+  summarizer: AnyExecutable | undefined
+  memory: ReturnType<typeof memoryOptions>
+  lockMaxMs: number
+  /** undefined: all. */
+  keepRows: number | undefined
+}
+
+const kindName = /^[a-z][a-z0-9-]{0,23}$/
+
+/** @throws LadderError ORCHESTRATOR_CONFIG, MEMORY_CONFIG naming what is wrong with it */
+export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchestrator => {
+  const { name, iterate, summarize = {}, keepSnapshots = 100, memory, checkpointStore, commands = {}, endsWhen } = definition
+  if (typeof name !== 'string' || !kindName.test(name))
+    throw wrong(`'${String(name).slice(0, 40)}' is no name of an orchestrator`, 'use lower-case letters, digits and hyphens, at most 24')
+  if (iterate !== undefined && typeof iterate !== 'boolean') throw wrong(`iterate of '${name}' is ${String(iterate)}`, 'it is true or false')
+  if (keepSnapshots !== 'all' && !isCount(keepSnapshots, 1))
+    throw wrong(`keepSnapshots of '${name}' is ${String(keepSnapshots)}`, "it is a whole number from 1 on, or 'all'")
+  if (checkpointStore !== undefined && typeof checkpointStore?.load !== 'function')
+    throw wrong(`checkpointStore of '${name}' is no store`, 'give memoryStore(), sqliteStore(…) or one of your own')
+  if (endsWhen !== undefined && typeof endsWhen !== 'function')
+    throw wrong(`endsWhen of '${name}' is no function`, 'write endsWhen: ({ state }) => …')
+  for (const [command, handler] of Object.entries(commands))
+    if (command === 'compact' || typeof handler !== 'function')
+      throw wrong(
+        `the command '${command}' of '${name}' ${command === 'compact' ? 'is there already' : 'is no function'}`,
+        'write name: (payload) => …',
+      )
+  const policy = typeof summarize === 'function' ? {} : summarize
+  checkPolicy(name, summarize, policy)
+  const { summarizer, lock: { maxWait = 30_000 } = {} } = policy
+  return {
+    definition,
+    name,
+    turnKind: `${name}-turn`,
+    summaryKind: `${name}-summary`,
+    policy,
+    summarizer: typeof summarizer === 'string' ? agent({ name: `${name}-summary`, model: summarizer }) : summarizer,
+    memory: memoryOptions(memory),
+    lockMaxMs: maxWait,
+    keepRows: keepSnapshots === 'all' ? undefined : keepSnapshots,
+  }
+}
+
+const checkPolicy = (name: string, given: unknown, { afterTurns, keep = 8, summarizer, onCompact, lock }: SummarizePolicy): void => {
+  if ((typeof given !== 'object' && typeof given !== 'function') || given === null)
+    throw wrong(`summarize of '${name}' is no policy`, 'give { afterTurns, keep, summarizer }, or a function')
+  for (const [option, value, least] of [
+    ['afterTurns', afterTurns ?? 0, 0],
+    ['keep', keep, 0],
+    ['lock.maxWait', lock?.maxWait ?? 0, 0],
+  ] as const)
+    if (!isCount(value, least)) throw wrong(`summarize.${option} of '${name}' is ${String(value)}`, `it is a whole number from ${least} on`)
+  if (summarizer !== undefined && typeof summarizer !== 'string' && !(summarizer instanceof Executable))
+    throw wrong(`summarize.summarizer of '${name}' cannot be asked`, 'give what agent() of statecast/ladder returned, or the reference of a model')
+  if (onCompact !== undefined && typeof onCompact !== 'function')
+    throw wrong(`summarize.onCompact of '${name}' is no function`, 'write onCompact: (compaction, { sessionId }) => …')
+}
+
+const isCount = (value: unknown, least: number): boolean => Number.isInteger(value) && (value as number) >= least
+
+const wrong = (message: string, hint: string): LadderError => new LadderError('ORCHESTRATOR_CONFIG', message, { hint })

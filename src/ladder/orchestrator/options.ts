@@ -1,0 +1,36 @@
+/** What is said with each call of an orchestrator, and what comes back. */
+import type { Result } from '../envelope.ts'
+import type { HistoryMessage } from '../history.rules.ts'
+import type { ExecuteOptions } from '../options.ts'
+import type { Compaction } from './compaction.rules.ts'
+import type { OrchestratorReport } from './report.rules.ts'
+
+type Caller = Pick<ExecuteOptions, 'context' | 'signal' | 'on'>
+
+export type TurnOptions<State = Record<string, unknown>> = Caller & {
+  sessionId: string
+  /** All that was said in the session, which its caller keeps; empty at first. It is never part of what is stored of the session. */
+  history: readonly HistoryMessage[]
+  /** Added to the state before the turn is routed. */
+  state?: Partial<State>
+  /** Goes on although the session was stored by another definition. */
+  force?: boolean
+  /** Names the turn: executing it again attaches to it, as long as it is among the newest of its session, and never begins it twice. Default: a new one. */
+  requestId?: string
+}
+
+/** What it brought along is not stored, so it is brought along again. */
+export type ResumeOptions = Caller
+
+export type CompactOptions = { sessionId: string; history: readonly HistoryMessage[]; signal?: AbortSignal }
+
+/**
+ * @property turnIndex from 0 @property compaction what may stand in the place of older messages, where nobody has applied it yet
+ * @property report its `turns` are this one and those before it
+ */
+export type TurnResult<Data> = Omit<Result<Data>, 'report'> & {
+  sessionId: string
+  turnIndex: number
+  compaction?: Compaction
+  report: OrchestratorReport
+}

@@ -1,0 +1,60 @@
+/** What a caller says, as its session is told it: checked, and the history cut for those who read it. */
+import { LadderError, wordsOf } from '../errors.ts'
+import { checkedHistory, type HistoryMessage } from '../history.rules.ts'
+import type { RunInput } from '../run.rules.ts'
+import { fitted } from '../schema.ts'
+import type { Supervisor } from '../supervisor/supervisor.ts'
+import type { CheckedOrchestrator } from './definition.ts'
+import type { SessionRequest } from './session.context.ts'
+
+type Said = {
+  id: string
+  input: unknown
+  history: readonly HistoryMessage[]
+  state?: object | undefined
+  force?: boolean | undefined
+  inside?: RunInput['inside']
+}
+
+/** @throws LadderError SCHEMA_VALIDATION_FAILED where the caller made a mistake */
+export const checkedCall = (name: string, sessionId: unknown, history: unknown): readonly HistoryMessage[] => {
+  if (typeof sessionId !== 'string' || sessionId === '')
+    throw new LadderError('SCHEMA_VALIDATION_FAILED', `a call of '${name}' names no session`, { hint: "give sessionId: 'user-1'" })
+  if (history === undefined)
+    throw new LadderError('SCHEMA_VALIDATION_FAILED', `a call of '${name}' has no history`, {
+      hint: 'give all that was said in the session, history: [] at first: the runtime does not keep it',
+    })
+  return checkedHistory(history, `history of '${name}'`)
+}
+
+/** @throws LadderError where the input does not fit, or code of its author fails at the history */
+export const requestOf = async ({ definition, name, policy }: CheckedOrchestrator, supervisor: Supervisor, said: Said): Promise<SessionRequest> => {
+  const { id, input, history, state, force, inside } = said
+  const foldable = policy.afterTurns === undefined ? undefined : older(history, policy.keep)
+  return {
+    id,
+    wants: 'turn',
+    input: definition.input ? await fitted(definition.input, input, `the input of '${name}'`) : input,
+    history: supervisor.slicesOf(history),
+    ...(state && { state: plainState(name, state) }),
+    ...(foldable && foldable.length > 0 && { foldable }),
+    ...(force && { force }),
+    ...(inside && { inside }),
+  }
+}
+
+export const compactRequestOf = ({ definition, policy }: CheckedOrchestrator, id: string, history: readonly HistoryMessage[]): SessionRequest => {
+  const isPolicy = definition.summarize !== undefined && typeof definition.summarize !== 'function'
+  return { id, wants: 'compaction', foldable: isPolicy ? older(history, policy.keep) : history }
+}
+
+/** All but the newest: no more than that can be compacted. */
+const older = (history: readonly HistoryMessage[], keep = 8): readonly HistoryMessage[] => history.slice(0, Math.max(0, history.length - keep))
+
+const plainState = (name: string, state: object): Record<string, unknown> => {
+  try {
+    return JSON.parse(JSON.stringify(state)) as Record<string, unknown>
+  } catch (cause) {
+    throw new LadderError('SCHEMA_VALIDATION_FAILED', `the state given to '${name}' is no JSON: ${wordsOf(cause)}`, { cause })
+  }
+}

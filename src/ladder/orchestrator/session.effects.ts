@@ -1,0 +1,99 @@
+/** What a session does in the world: its rows are loaded and saved, something is recalled and remembered. Failures come back as results. */
+import type { AnyActorLogic } from 'xstate'
+import { remote } from '../../index.ts'
+import { wordsOf } from '../errors.ts'
+import { recallFor, rememberFor } from '../memory/session-memory.ts'
+import type { CheckpointRow } from '../stores/store.ts'
+import { compactionActors } from './compaction.effects.ts'
+import { rangeOf } from './compaction.rules.ts'
+import { loadActor, lookActor, recallActor, saveActor, summaryActor, turnActor } from './session.chart.rules.ts'
+import type { Persisted, Plan, Recalled, SessionRun } from './session.context.ts'
+import { type SessionScope, sessionTask } from './session-task.effects.ts'
+
+export const sessionActors = (scope: SessionScope): Record<string, AnyActorLogic> => ({
+  [loadActor]: sessionTask(scope, `to load a session of '${scope.name}'`, (run) => planOf(scope, run)),
+  [lookActor]: sessionTask(
+    scope,
+    'to look at a lock',
+    async ({ sessionId }) => (await (await scope.store()).record(scope.name, sessionId)).lock?.expiresAt ?? null,
+  ),
+  [recallActor]: sessionTask(scope, 'to recall', async ({ sessionId, turn }) => {
+    const { context, warning } = scope.memory ? await recallFor(scope.memory, sessionId, turn?.request.input) : {}
+    return { ...(context && { known: context }), ...(warning && { warning: warning.message }) } satisfies Recalled
+  }),
+  [turnActor]: remote(scope.turnKind) as AnyActorLogic,
+  [saveActor]: sessionTask(scope, `to save a turn of '${scope.name}'`, (run) => saved(scope, run)),
+  ...compactionActors(scope),
+  [summaryActor]: remote(scope.summaryKind) as AnyActorLogic,
+})
+
+const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Promise<Plan> => {
+  const { name, definition, signature, summarizer, lockMaxMs, memory } = scope
+  const { state = {}, version = null, summarize } = definition
+  const store = await scope.store()
+  const row = await store.load(name, sessionId)
+  const { lock, summarizedThrough } = row ? await store.record(name, sessionId) : { lock: null, summarizedThrough: null }
+  const range =
+    turn?.request.wants === 'compaction'
+      ? rangeOf(turn.request.foldable?.length ?? 0, typeof summarize === 'function' ? null : summarizedThrough)
+      : undefined
+  return {
+    found: row !== undefined,
+    turnIndex: row ? row.turn_index + 1 : 0,
+    state: { ...(asJson(row ? row.state : state) as object), ...turn?.request.state },
+    signature,
+    version,
+    savedSignature: row?.signature ?? null,
+    summarizedThrough,
+    lockedUntil: lock?.expiresAt ?? null,
+    lockMaxMs,
+    recalls: memory !== undefined && memory.recall.k !== 0,
+    asksSummarizer: summarizer !== undefined && typeof summarize !== 'function',
+    ...(range && { range }),
+  }
+}
+
+/** The row is the same each time: a session that was killed in between saves it once more. */
+const saved = async (
+  { name, definition, store: found, policy, keepRows, memory }: SessionScope,
+  { sessionId, turn }: SessionRun,
+): Promise<Persisted> => {
+  const { plan, end, request } = turn ?? {}
+  if (!plan || !end) throw new Error('there is no turn to be saved')
+  const store = await found()
+  const state = asJson(end.state)
+  await store.save({
+    orchestrator_name: name,
+    session_id: sessionId,
+    turn_index: plan.turnIndex,
+    state,
+    last_route: end.route,
+    signature: plan.signature,
+    version: plan.version,
+    summarized_through: plan.summarizedThrough,
+    lock_acquired_at: null,
+    lock_expires_at: null,
+    saved_at: new Date(end.endedAt).toISOString(),
+  } satisfies CheckpointRow)
+  const warnings = [...(turn?.warnings ?? [])]
+  const tried = async (what: string, work: () => unknown): Promise<void> => {
+    try {
+      await work()
+    } catch (thrown) {
+      warnings.push(`${what} failed: ${wordsOf(thrown)}`)
+    }
+  }
+  if (keepRows !== undefined && plan.turnIndex >= keepRows) await tried('to drop old turns', () => store.prune?.(name, sessionId, keepRows))
+  const outcome = end.data ?? Object.values(end.iteration?.branches ?? {}).map(({ output }) => output)
+  const { warning } = memory ? await rememberFor(memory, sessionId, request?.input, outcome) : {}
+  if (warning) warnings.push(warning.message)
+  let isOver = false
+  await tried('endsWhen', async () => {
+    isOver = (await definition.endsWhen?.({ sessionId, turnIndex: plan.turnIndex, state: state as never, data: end.data })) === true
+  })
+  const isDue = policy.afterTurns !== undefined && plan.turnIndex >= policy.afterTurns
+  const range = isDue ? rangeOf(request?.foldable?.length ?? 0, plan.summarizedThrough) : undefined
+  return { route: end.route, isOver, warnings, ...(range && { range }) }
+}
+
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? {})) as unknown

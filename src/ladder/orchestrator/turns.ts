@@ -1,0 +1,86 @@
+/** Turns of sessions as they are read again: each from its own actor, and once. */
+import { isRuntimeError, type Runtime } from '../../index.ts'
+import type { Report } from '../envelope.ts'
+import type { RunEnd } from '../run.rules.ts'
+import type { CheckpointStore } from '../stores/store.ts'
+import { recordOf, type TurnRecord } from './report.rules.ts'
+
+type Ended = RunEnd & { input: unknown }
+
+/** Sessions, and turns of each, that are kept in memory. */
+const sessionsMax = 100
+const turnsMax = 100
+
+export class Turns {
+  readonly #kind: string
+  readonly #kept = new Map<string, Map<number, TurnRecord>>()
+
+  constructor(kind: string) {
+    this.#kind = kind
+  }
+
+  /** What a run of a turn came to; undefined where there is none, or none that has ended. */
+  async read(runtime: Runtime, runId: string): Promise<Ended | undefined> {
+    return endOf(runtime, this.#kind, runId)
+  }
+
+  note(sessionId: string, record: TurnRecord): void {
+    const kept = this.#kept.get(sessionId) ?? new Map<number, TurnRecord>()
+    // The session that was used last is the last to go.
+    this.#kept.delete(sessionId)
+    this.#kept.set(sessionId, kept.set(record.turn, record))
+    for (const oldest of [...kept.keys()].slice(0, Math.max(0, kept.size - turnsMax))) kept.delete(oldest)
+    for (const oldest of [...this.#kept.keys()].slice(0, Math.max(0, this.#kept.size - sessionsMax))) this.#kept.delete(oldest)
+  }
+
+  forget(sessionId: string): void {
+    this.#kept.delete(sessionId)
+  }
+
+  /** Those that are stored, before a turn. @param keep the turn itself among them */
+  async before(runtime: Runtime, { store, name, sessionId, turnIndex, keep }: Wanted): Promise<TurnRecord[]> {
+    const first = Math.max(0, turnIndex - Math.min(keep ?? turnsMax, turnsMax) + 1)
+    const wanted = Array.from({ length: turnIndex - first }, (_, index) => first + index)
+    const missing = wanted.filter((turn) => !this.#kept.get(sessionId)?.has(turn))
+    if (missing.length > 0) {
+      const rows = await store.rows(name, sessionId)
+      for (const turn of missing) {
+        const row = rows.find((one) => one.turn_index === turn)
+        const found = row && (await this.#stored(runtime, `${sessionId}.${row.version ?? 'unversioned'}.${turn}`))
+        if (found) this.note(sessionId, recordOf(turn, found.input, found.report))
+      }
+    }
+    const kept = this.#kept.get(sessionId)
+    return wanted.flatMap((turn) => kept?.get(turn) ?? [])
+  }
+
+  /** Of several attempts, the one that came to something. */
+  async #stored(runtime: Runtime, runId: string): Promise<Ended | undefined> {
+    for (const name of attemptsOf(runId)) {
+      const found = await this.read(runtime, name)
+      if (!found?.error) return found
+    }
+    return undefined
+  }
+}
+type Wanted = { store: CheckpointStore; name: string; sessionId: string; turnIndex: number; keep: number | undefined }
+
+/** Names that a turn may have. */
+export const attemptsOf = (runId: string): string[] => [runId, ...Array.from({ length: 9 }, (_, index) => `${runId}~${index + 2}`)]
+
+export const endOf = async (runtime: Runtime, kind: string, runId: string): Promise<Ended | undefined> => {
+  try {
+    const { status, output, context } = await runtime.actor(kind, runId).snapshot()
+    return status === 'done' ? { ...(output as RunEnd), input: (context as { input: unknown }).input } : undefined
+  } catch (error) {
+    // Begun by another definition, or gone: then it says nothing any more.
+    if (isRuntimeError(error) && ['not_found', 'drift', 'quarantined'].includes(error.code)) return undefined
+    throw error
+  }
+}
+
+/** A run that has ended, as a child of a report. */
+export const childOf = async (runtime: Runtime, kind: string, runId: string | undefined): Promise<Report[]> => {
+  const found = runId === undefined ? undefined : await endOf(runtime, kind, runId)
+  return found ? [found.report] : []
+}

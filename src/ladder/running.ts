@@ -1,0 +1,43 @@
+/** A run as its callers go with it: begun or gone on with, heard, cancelled by a signal, and waited for. */
+import { type Actor, type ActorSnapshot, isRuntimeError } from '../index.ts'
+import type { LadderEvent } from './envelope.ts'
+import { heardOf } from './heard.ts'
+import type { RunState } from './run.rules.ts'
+
+/** What a run is told at first: `execute` begins it. */
+export type Begin = { type: string }
+/** @property signal cancels the run @property leave nobody waits for it any more: the run goes on */
+type Following = { begin: Begin; rootRunId: string; signal: AbortSignal | undefined; leave: AbortSignal; hear: (told: LadderEvent) => void }
+
+/** It has ended, or waits to be gone on with. */
+export const isSettled = (at: ActorSnapshot): boolean => at.status !== 'active' || at.hasTag('settled')
+
+/** What the run is when it has settled, after all that it has told. @throws RuntimeError drift, not_found, quarantined … */
+export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave, hear }: Following): Promise<RunState> => {
+  const over = new AbortController()
+  const words = actor.events({ signal: over.signal })
+  const heard = (async () => {
+    for await (const { event: told } of words) {
+      const event = heardOf(told, rootRunId)
+      if (event) hear(event)
+    }
+  })()
+  try {
+    if (begin.type !== 'execute') await actor.snapshot()
+    await actor.send(begin, begin.type === 'execute' ? { id: 'execute' } : {}).catch(unlessEnded)
+    const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
+    if (signal?.aborted) cancel()
+    signal?.addEventListener('abort', cancel, { signal: leave })
+    const snapshot = await actor.waitForTag('settled')
+    over.abort()
+    await heard
+    return snapshot.context as RunState
+  } finally {
+    over.abort()
+  }
+}
+
+/** A run that has completed takes no events any more, and still has its result. */
+export const unlessEnded = (error: unknown): void => {
+  if (!isRuntimeError(error) || error.code !== 'closed') throw error
+}
