@@ -25,7 +25,7 @@ export const open: Open = async ({ steps: sizes, fan }, { variant, folder }) => 
   const names = Array.from({ length: fan }, (_, index) => `specialist-${index}`)
   const desk = supervisor({
     name: 'desk',
-    state: {} as Record<string, string>,
+    state: {},
     maxFanOut: fan,
     intents: Object.fromEntries(names.map((name) => [name, () => ({ [name]: `${name} has looked at it` })])),
     route: ({ iteration }) => (iteration === 0 ? names : END),

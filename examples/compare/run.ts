@@ -1,7 +1,7 @@
 /**
  * The same three programs in four frameworks, run calmly and killed: `node examples/compare/run.ts` writes what became of them into the page beside it.
  *
- *     node examples/compare/run.ts --only statecast --only mastra    some of them, printed only
+ * With `--only` and the name of a framework, which may stand several times, some of them run, and nothing is written.
  *
  * The others are installed into a scratch folder, with the versions that `bench/peers/package.json` pins.
  */
@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { installPeer } from '../../bench/peers/install.ts'
 import type { Program } from './process.ts'
-import * as stories from './stories.ts'
+import { desk, type Outcome, order, session } from './stories.ts'
 import { type Column, type Told, tableOf } from './table.ts'
 
 const here = import.meta.dirname
@@ -40,7 +40,7 @@ const linesOf = (file: string): number => {
   return code.split('\n').filter((line) => line.trim() !== '' && !line.trim().startsWith('//')).length
 }
 
-const outcomesOf = async (program: Program, ways: Record<string, (program: Program) => Promise<stories.Outcome>>): Promise<Record<string, Told>> => {
+const outcomesOf = async (program: Program, ways: Record<string, (program: Program) => Promise<Outcome>>): Promise<Record<string, Told>> => {
   const told: Record<string, Told> = {}
   for (const [name, tell] of Object.entries(ways)) {
     console.log(`  ${name}`)
@@ -48,6 +48,8 @@ const outcomesOf = async (program: Program, ways: Record<string, (program: Progr
   }
   return told
 }
+
+const stories = { order, desk, session }
 
 const columnOf = async (framework: Framework): Promise<Column> => {
   const { root, version, env } = placeOf(framework)

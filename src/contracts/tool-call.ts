@@ -22,4 +22,4 @@ export type GateOutput = { kind: 'gate'; runId: string; callId: string; name: st
 export type ToolCallInput = ToolPlace & { attempt: number; onCrash: CrashPolicy }
 export type ToolCallOutput = { kind: 'tool'; id: string; conversation?: string; callId: string; name: string; output: unknown } & Artifacts
 /** What the call gave beside its answer. */
-export type Artifacts = { artifacts?: Record<string, unknown> }
+type Artifacts = { artifacts?: Record<string, unknown> }

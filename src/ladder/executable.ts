@@ -1,20 +1,17 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
-import type { AnyStateMachine } from 'xstate'
-import { type Agent, isRuntimeError, type Tool, uuid, type WaitOptions } from '../index.ts'
-import { type Decision, decide, type PendingCall } from './approval.ts'
+import { type Tool, uuid } from '../index.ts'
 import { checkHeard, type Heard } from './audience.ts'
-import { Binding } from './binding.ts'
 import { lend, lentTo } from './contexts.ts'
 import { type ToolOptions, toolOf } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
-import { heardIn, type RunFeed } from './heard.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
-import { type Handlers, Listeners, silent, Tellers, type Warn } from './listeners.ts'
+import { Hosted, resultOf } from './hosted.ts'
+import { type Handlers, Listeners, Tellers } from './listeners.ts'
 import { type Observe, observed, observersFor } from './observers.ts'
 import type { Bound, CallOptions, ExecuteOptions } from './options.ts'
 import { type RunInput, type RunState, rootOf } from './run.rules.ts'
-import { type Begin, followRun, isSettled, unlessEnded } from './running.ts'
+import { type Begin, followRun, unlessEnded } from './running.ts'
 import { fitted, type Schema } from './schema.ts'
 import { Streamed } from './streamed.ts'
 import { type CallPlace, calling } from './work/calls.ts'
@@ -29,15 +26,7 @@ export type InputOf<One extends AnyExecutable> = Parameters<One['execute']>[0]
 export type DataOf<One extends AnyExecutable> = Exclude<Awaited<ReturnType<One['execute']>>['data'], undefined>
 
 /** What runs on a runtime that has it: `createRuntime({ extensions: [ladder({ executables: [fulfil] })] })`. */
-export abstract class Executable<Input = unknown, Data = unknown> {
-  abstract readonly type: Report['type']
-  abstract readonly name: string
-  abstract readonly version: string | undefined
-  abstract readonly description: string | undefined
-  /** An ordinary machine, to be drawn, replayed and checked like any other. */
-  abstract readonly machine: AnyStateMachine
-  /** Agents that are asked in it. */
-  abstract readonly agents: readonly Agent[]
+export abstract class Executable<Input = unknown, Data = unknown> extends Hosted<Data> {
   /** Executables that may run inside of its runs. */
   readonly inside: readonly AnyExecutable[] = []
   /** Those that its code may call by name, though nobody has given them to the runtime. */
@@ -46,24 +35,17 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   readonly #options = new Map<string, object>()
   readonly #listeners: Listeners
   readonly #observe: Observe | undefined
-  readonly #binding = new Binding<Bound>()
-  #warn: Warn = silent
 
   constructor({ on, observe }: Heard = {}) {
+    super()
     checkHeard(on, observe)
     this.#listeners = new Listeners(on)
     this.#observe = observe
   }
 
-  /** Called when a runtime is made that is going to have it. */
-  announce(): void {
-    this.#binding.announce()
-  }
-
-  /** Called when a runtime starts with it, and with nothing when that one ends. */
-  bind(bound: Bound | undefined): void {
-    this.#binding.bind(bound)
-    for (const one of this.#all()) one.#warn = bound?.warn ?? silent
+  override bind(bound: Bound | undefined): void {
+    super.bind(bound)
+    for (const one of this.#all()) one.warnBy(bound?.warn)
   }
 
   /**
@@ -123,33 +105,8 @@ export abstract class Executable<Input = unknown, Data = unknown> {
    */
   async start(input: Input, { runId = uuid() }: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
     const actor = this.actor(runId, await this.runInput(runId, input))
-    await this.#known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
+    await this.known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
     return runId
-  }
-
-  /** Goes on with a run as {@link resume} does, and does not wait for it. @throws LadderError on drift; RuntimeError not_found */
-  async goOn(runId: string): Promise<void> {
-    const actor = this.actor(runId)
-    const { status } = await this.#known(runId, actor.snapshot())
-    if (status === 'active') await actor.send({ type: 'resume' }).catch(unlessEnded)
-  }
-
-  /** What became of a run; undefined while it is under way. @throws LadderError on drift; RuntimeError not_found */
-  async look(runId: string): Promise<Result<Data> | undefined> {
-    const snapshot = await this.#known(runId, this.actor(runId).snapshot())
-    return isSettled(snapshot) ? this.#resultOf(snapshot.context as RunState) : undefined
-  }
-
-  /** The same, waited for. @throws LadderError on drift; RuntimeError timeout, not_found; the reason of the signal */
-  async outcome(runId: string, options: WaitOptions = {}): Promise<Result<Data>> {
-    const snapshot = await this.#known(runId, this.actor(runId).waitForTag('settled', options))
-    return this.#resultOf(snapshot.context as RunState)
-  }
-
-  /** What a run says from now on, or since the event of that place. A reader who is too slow is told so by an error `overloaded`. */
-  hear(runId: string, after?: string): RunFeed {
-    const { events, end, stop } = this.bound.runtime.events({ kind: this.name, id: runId }, after)
-    return { events: heardIn(events, runId), end, stop }
   }
 
   /** What is wrong with an input, if anything is: nothing runs. */
@@ -162,27 +119,6 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return this.takes
   }
 
-  /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
-  async cancel(runId: string, reason = 'cancelled'): Promise<void> {
-    await this.actor(runId).send({ type: 'cancel', reason })
-  }
-
-  /** Calls of tools that wait for a person, of all agents in the run. @throws RuntimeError not_found */
-  async pending(runId: string): Promise<readonly PendingCall[]> {
-    const snapshot = await this.actor(runId).snapshot()
-    // Of a run that has ended nobody waits any more.
-    return isSettled(snapshot) ? [] : (snapshot.context as RunState).waiting.map(({ approval }) => approval)
-  }
-
-  /**
-   * What a person has decided about one of them; the first decision counts.
-   * @throws LadderError APPROVAL_UNKNOWN when it waits for nobody, with `decided` in its context where it was decided before; SCHEMA_VALIDATION_FAILED for
-   * what is no decision, and for an input that does not fit the tool; RuntimeError not_found
-   */
-  async decide(runId: string, decision: Decision): Promise<void> {
-    await decide(runId, decision, { agents: this.agents, actor: this.actor(runId) })
-  }
-
   /** What was said before, cut for those who read it in a run. @throws LadderError where code of its author fails at that */
   slicesOf(history: readonly HistoryMessage[]): RunHistory {
     return { agents: history }
@@ -190,11 +126,6 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** What its input has to be, where it says so. */
   protected abstract readonly takes: Schema | undefined
-
-  /** Says in the log of the runtime that code of somebody else failed. */
-  protected warn(facts: Record<string, unknown>, message: string): void {
-    this.#warn(facts, message)
-  }
 
   /** What an event of its run means besides. */
   protected alsoTold(_event: LadderEvent, _runId: string): LadderEvent[] {
@@ -204,7 +135,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   /** A run of it has ended, on this node. */
   protected ended(run: RunState): void {
     const observers = observersFor(this.#observe, run.inside !== undefined)
-    if (observers.length > 0) observed(observers, this.reportOf(run), this.#warn)
+    if (observers.length > 0) observed(observers, this.reportOf(run), this.warn)
   }
 
   protected contextOf(runId: string): Readonly<Record<string, unknown>> {
@@ -224,18 +155,8 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return data as Data
   }
 
-  protected abstract reportOf(run: RunState): Report
-  /** What it gives back, also beside an error where there is something. */
-  protected dataOf(run: RunState): unknown {
-    return run.error ? undefined : run.data
-  }
-  protected abstract drifted(runId: string, cause: Error): LadderError
   /** Nothing of a run that is refused is stored: it never began. */
   protected abstract refused(runId: string, error: LadderError): Report
-
-  protected actor(runId: string, input?: unknown) {
-    return this.bound.runtime.actor(this.name, runId, input)
-  }
 
   /** Tells a run that is there what it goes on with, and waits for what comes of it. */
   protected goingOn(runId: string, event: { type: string }, options: Omit<ExecuteOptions, 'runId'>): Promise<Result<Data>> {
@@ -270,13 +191,13 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       const following = { begin, rootRunId: rootOf(run), signal: options.signal, leave: leave.signal, hear }
       this.#options.set(runId, options)
       try {
-        return await this.#result(await this.#known(runId, followRun(actor, following)), options)
+        return await this.#result(await this.known(runId, followRun(actor, following)), options)
       } finally {
         this.#options.delete(runId)
         takeBack?.()
       }
     }
-    const ended = options.called ? this.#binding.outlasting(options.called.caller, work) : work()
+    const ended = options.called ? this.binding.outlasting(options.called.caller, work) : work()
     streamed.follow(ended.finally(() => leave.abort()))
     return streamed
   }
@@ -296,8 +217,8 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     const within = this.hearingWithin()
     return (told) => {
       if (told.runId !== runId) within(told)
-      this.#listeners.tell(told, this.#warn)
-      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#warn))
+      this.#listeners.tell(told, this.warn)
+      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.warn))
     }
   }
 
@@ -307,7 +228,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     const tellers = new Tellers()
     return (told) => {
       const teller = within.get(tellers.of(told) ?? '')
-      if (teller && teller !== this) teller.#listeners.tell(told, this.#warn)
+      if (teller && teller !== this) teller.#listeners.tell(told, this.warn)
     }
   }
 
@@ -321,7 +242,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   async #result(state: RunState, options: object): Promise<Result<Data>> {
-    const result = this.#resultOf(state)
+    const result = this.resultOf(state)
     if (result.error) return result
     try {
       return { ...result, data: await this.delivered(result.data, options) }
@@ -330,27 +251,6 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       return resultOf({ ...result.report, status: 'failed', error: error.toJSON() }, error)
     }
   }
-
-  #resultOf(state: RunState): Result<Data> {
-    return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
-  }
-
-  /** @throws LadderError on drift */
-  async #known<Answer>(runId: string, asked: Promise<Answer>): Promise<Answer> {
-    try {
-      return await asked
-    } catch (error) {
-      throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
-    }
-  }
-
-  /** @throws LadderError LADDER_CONFIG where no runtime has it */
-  protected get bound(): Bound {
-    if (this.#binding.to) return this.#binding.to
-    throw new LadderError('LADDER_CONFIG', `no runtime has the ${this.type} '${this.name}'`, {
-      hint: 'start one with createRuntime({ extensions: [ladder({ executables: [it] })] })',
-    })
-  }
 }
 
 const nothing = Object.freeze({})
@@ -358,10 +258,3 @@ const nothing = Object.freeze({})
 /** A run that never began, where it would have stood. */
 const placed = ({ schemaVersion: _, ...report }: Report, called: CallPlace | undefined): Report =>
   called ? { ...report, rootRunId: called.inside.rootRunId, parentRunId: called.inside.parentRunId } : { schemaVersion: 1, ...report }
-
-const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: Data): Result<Data> => ({
-  ...(error && { error }),
-  ...((!error || data !== undefined) && { data: data as Data }),
-  usage: report.usage,
-  report,
-})

@@ -20,12 +20,17 @@ export type LadderOptions = {
   executables: readonly Registered[]
   /** Whether the doors of the node serve them, as the commands `ladder.execute`, `ladder.result` and the like. Default: no. */
   serve?: boolean
+  /**
+   * What to do with runs that another version of their definition has begun. `force`: they go on with this one, from what their journal says; where the states
+   * of both do not fit together, the run may be set aside. Default: they are refused, with the code of their drift.
+   */
+  onDrift?: 'refuse' | 'force'
 }
 
 const machinesOf = (one: Registered) => Object.entries('machines' in one ? one.machines : { [one.name]: one.machine })
 
 /** @throws LadderError LADDER_CONFIG for two of one name, and for a schedule without what it runs */
-export const ladder = ({ executables: given, serve = false }: LadderOptions): Extension => {
+export const ladder = ({ executables: given, serve = false, onDrift = 'refuse' }: LadderOptions): Extension => {
   const executables = withCallable(given)
   const kinds = executables.flatMap(machinesOf)
   const [twice] = kinds.find(([kind], index) => kinds.findIndex(([one]) => one === kind) !== index) ?? []
@@ -43,7 +48,7 @@ export const ladder = ({ executables: given, serve = false }: LadderOptions): Ex
     // One agent may be asked in several of them.
     agents: [...new Set(executables.flatMap(({ agents }) => agents))],
     ...(serve && { commands: ladderCommands(runs) }),
-    machines: Object.fromEntries(kinds),
+    machines: Object.fromEntries(kinds.map(([kind, machine]) => [kind, onDrift === 'force' ? forced(machine) : machine])),
     async start({ runtime, transport: { registry }, environment: { clock, log } }) {
       const bound: Bound = { runtime, registry, clock, warn: (facts, message) => log.warn(facts, message) }
       for (const executable of executables) executable.bind(bound)
@@ -53,6 +58,11 @@ export const ladder = ({ executables: given, serve = false }: LadderOptions): Ex
       }
     },
   }
+}
+
+const forced = (machine: NonNullable<Extension['machines']>[string]) => {
+  if (typeof machine === 'function') return machine
+  return 'machine' in machine ? { ...machine, onDrift: 'force' as const } : { machine, onDrift: 'force' as const }
 }
 
 /** With those that code of them may call by name. */

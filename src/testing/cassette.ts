@@ -26,7 +26,7 @@ const Stored = z.looseObject({
 })
 
 /** A cassette that is open: what is put into it is kept, also where the process dies later. */
-export type OpenCassette = { find(hash: string): readonly Recording[]; add(recording: Recording): Promise<void> }
+type OpenCassette = { find(hash: string): readonly Recording[]; add(recording: Recording): Promise<void> }
 
 /**
  * @param isNew what it held before is dropped; a file need not be there

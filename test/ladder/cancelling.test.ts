@@ -19,7 +19,7 @@ const rungs = {
           name: 'all',
           parallel: [
             { name: 'one', agent: scout },
-            { name: 'two', run: ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))) },
+            { name: 'two', run: ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))) },
             { name: 'three', agent: scout },
           ],
         },

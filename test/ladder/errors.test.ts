@@ -65,8 +65,7 @@ const fail = (): never => {
 }
 const steps = (definition: object, step: object = { name: 'one', run: () => 1 }): AnyExecutable =>
   workflow({ name: 'steps', steps: [step], ...definition } as never)
-const team = (definition: object = {}): AnyExecutable =>
-  supervisor({ name: 'team', intents: { one: () => ({}) }, route: () => END, ...definition } as never)
+const team = (definition: object = {}): AnyExecutable => supervisor({ name: 'team', intents: { one: () => ({}) }, route: () => END, ...definition })
 
 const stories: Partial<Record<LadderCode, Story>> = {
   LADDER_CONFIG: thrown(() => agent({ name: 'No' })),

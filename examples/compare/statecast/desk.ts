@@ -12,10 +12,11 @@ const specialist = (name: string) => ({
   next: 'write' as const,
 })
 
+const state: Record<string, string> = {}
 const desk = supervisor({
   name: 'desk',
   input: z.string(),
-  state: {} as Record<string, string>,
+  state,
   router: router({ model: 'fake/router', intents: ['billing', 'stock', 'law'] }),
   intents: {
     billing: specialist('billing'),

@@ -11,7 +11,7 @@ type Read = Reading & { text: string; calls: readonly LeakedCall[] }
 export type Fits = (name: string, input: Record<string, unknown>) => boolean
 
 /** Characters that are held back at most: what is longer is no call. */
-export const heldMax = 8192
+const heldMax = 8192
 
 export const nothingRead: Reading = { held: '' }
 

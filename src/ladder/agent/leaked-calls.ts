@@ -65,7 +65,7 @@ const fitting = (tools: readonly Tool[], request: ModelRequest): Fits => {
 
 const schemaOf = (inputSchema: Record<string, unknown>): z.ZodType => {
   try {
-    return z.fromJSONSchema(inputSchema as never)
+    return z.fromJSONSchema(inputSchema)
   } catch {
     return z.looseObject({})
   }

@@ -29,7 +29,7 @@ export type SummarizePolicy = {
 export type Summarize = SummarizePolicy | ((history: readonly HistoryMessage[], of: OfSession) => Late<Compaction>)
 
 // biome-ignore lint/suspicious/noExplicitAny: a handler of any payload
-export type AnyCommand = (payload: any, of: { signal: AbortSignal | undefined }) => unknown
+type AnyCommand = (payload: any, of: { signal: AbortSignal | undefined }) => unknown
 export type Commands = Readonly<Record<string, AnyCommand>>
 
 export type OrchestratorDefinition<

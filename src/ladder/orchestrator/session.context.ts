@@ -50,7 +50,7 @@ export type Recalled = { known?: Readonly<Record<string, unknown>>; warning?: st
 export type Ended<Value> = { ended: 'completed'; value: Value } | { ended: 'failed'; error: LadderErrorBody }
 
 /** How a turn has ended, as far as the next one and the store have to know it. */
-export type TurnEnd = Pick<RunEnd, 'data'> & { state: unknown; route: Persisted['route']; iteration?: IterationRecord; endedAt: number }
+type TurnEnd = Pick<RunEnd, 'data'> & { state: unknown; route: Persisted['route']; iteration?: IterationRecord; endedAt: number }
 
 type Turn = {
   request: SessionRequest

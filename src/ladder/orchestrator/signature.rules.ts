@@ -38,7 +38,7 @@ export const signatureOf = (definition: AnyOrchestrator, intents: readonly Check
 }
 
 /** Of its UTF-8, 32 bits. */
-export const fnv1a = (text: string): string => {
+const fnv1a = (text: string): string => {
   let hash = 0x811c9dc5
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
   return hash.toString(16).padStart(8, '0')

@@ -66,9 +66,9 @@ export class Turns {
 type Wanted = { store: CheckpointStore; name: string; sessionId: string; turnIndex: number; keep: number | undefined }
 
 /** Names that a turn may have. */
-export const attemptsOf = (runId: string): string[] => [runId, ...Array.from({ length: 9 }, (_, index) => `${runId}~${index + 2}`)]
+const attemptsOf = (runId: string): string[] => [runId, ...Array.from({ length: 9 }, (_, index) => `${runId}~${index + 2}`)]
 
-export const endOf = async (runtime: Runtime, kind: string, runId: string): Promise<Ended | undefined> => {
+const endOf = async (runtime: Runtime, kind: string, runId: string): Promise<Ended | undefined> => {
   try {
     const { status, output, context } = await runtime.actor(kind, runId).snapshot()
     return status === 'done' ? { ...(output as RunEnd), input: (context as { input: unknown }).input } : undefined

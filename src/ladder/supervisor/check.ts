@@ -77,10 +77,10 @@ export const checkedHelper = (definition: AnySupervisor, what: 'classifier' | 'a
   if (given instanceof Executable) return { agent: given }
   if (typeof given === 'function') return { run: given as Code<never, never, unknown> }
   if (typeof given !== 'object' || given === null) throw bad('is nothing that can be done')
-  const { agent, run, ...more } = given as CheckedHelper
+  const { agent, run } = given as CheckedHelper
   if ((agent === undefined) === (run === undefined)) throw bad(agent ? 'has agent and run' : 'has neither agent nor run')
   if (agent ? !(agent instanceof Executable) : typeof run !== 'function') throw bad('is nothing that can be done')
-  return given as CheckedHelper & typeof more
+  return given
 }
 
 const readers: readonly string[] = ['agents', 'router', 'ack'] satisfies HistoryReader[]

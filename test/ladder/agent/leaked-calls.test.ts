@@ -90,7 +90,7 @@ test('[WL-123] however the text is cut into pieces, it comes to the same', () =>
       const whole = readAll([text])
       expect(pieces.join('')).toBe(text)
       expect(readAll(pieces)).toEqual(whole)
-      expect(readAll([...text])).toEqual(whole)
+      expect(readAll(Array.from(text))).toEqual(whole)
     }),
     { numRuns: 400, seed: 7 },
   )

@@ -16,7 +16,7 @@ test('[WL-122] a call says what its answer has to be, in the place of what the a
     told.push(instructions)
     return answers('{"city":"Ulm"}', '{"mayor":"Ann"}')[messages.filter(({ role }) => role === 'assistant').length] as never
   }
-  await using kit = await aLadderOf({ 'test/a': model as never }, clerk)
+  await using kit = await aLadderOf({ 'test/a': model }, clerk)
   const result = await kit.clock.until(clerk.execute('who?', { runId: 'r', output: Mayor }))
   expectTypeOf(result.data).toEqualTypeOf<{ mayor: string } | undefined>()
   expect(result).toMatchObject({ data: { mayor: 'ANN' }, report: { status: 'completed', trips: 2 } })

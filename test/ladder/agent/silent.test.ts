@@ -34,7 +34,7 @@ test('[WL-120] a trip of silent calls alone is the last: the model is asked once
       usage,
     }
   }
-  await using kit = await aLadderOf({ 'test/a': model as never }, clerk)
+  await using kit = await aLadderOf({ 'test/a': model }, clerk)
   const told: LadderEvent[] = []
   const on = { 'agent.tool.called': (event: LadderEvent) => void told.push(event) }
   expect(await kit.clock.until(clerk.execute('go', { runId: 'r', on }))).toMatchObject({

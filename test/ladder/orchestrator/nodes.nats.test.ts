@@ -33,7 +33,9 @@ const both = async (prefix: string, world: World) => {
   await vi.waitFor(() => {
     for (const { runtime } of [here, there]) expect(runtime.nodes().map(({ partitions }) => partitions > 16)).toEqual([true, true])
   }, takeoverMs)
-  const id = Array.from({ length: 200 }, (_, index) => `s-${index}`).find((one) => partsOf(here.runtime).host.mayHave({ kind: 'desk', id: one }))
+  const isHere = (kind: string, id: string): boolean => partsOf(here.runtime).host.mayHave({ kind, id })
+  // A session and its turn are placed each for itself.
+  const id = Array.from({ length: 500 }, (_, index) => `s-${index}`).find((one) => isHere('desk', one) && isHere('desk-turn', `${one}.unversioned.0`))
   return { here, there, sessionId: id as string }
 }
 const close = async (...runtimes: Runtime[]): Promise<void> => {
@@ -74,7 +76,6 @@ test('[WL-025, WL-080, WL-084] the node of a session is killed in the middle of 
   const next = there.desk.execute('next', { sessionId, history: [] })
   next.catch(() => undefined)
   world.hangs = false
-  // Both may be there: the session and its turn are placed each for itself.
   partsOf(here.runtime).host.abandon()
   await partsOf(here.runtime).transport.close()
   const [result, after] = await Promise.all([there.desk.execute('long', { sessionId, history: [], requestId: 'r' }), next])

@@ -30,7 +30,7 @@ const aDesk = (more: object = {}) => {
     intents: { bars: made('bars'), lines: made('lines') },
     route: ({ iteration }: { iteration: number }) => (iteration === 0 ? ['bars', 'lines'] : END),
     ...more,
-  } as never)
+  })
   const model = (of: string) => (request: ModelRequest) => {
     asked.push(request)
     return request.messages.some(({ role }) => role === 'tool') ? { text: 'done', usage } : { calls: [{ name: 'chart', input: { of } }], usage }

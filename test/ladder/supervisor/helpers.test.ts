@@ -29,7 +29,7 @@ const aDesk = (more: object = {}) => {
         confidence < 0.6 ? { intent: 'other' as const, state: { sure: confidence } } : undefined,
     },
     ...more,
-  } as never)
+  })
   const models = (intent: string, confidence: number) => ({
     'test/sort': (request: ModelRequest) => (told.push(last(request)), { text: JSON.stringify({ intent, confidence, reasoning: 'so' }), usage }),
   })
@@ -221,7 +221,7 @@ test('[WL-098] what cannot stream is said where it is written', () => {
 })
 
 test('[WL-089, WL-097] classifiers and acknowledgements of no sense are said where they are written', () => {
-  const made = (more: object) => () => supervisor({ name: 'desk', intents: { a: () => undefined }, ...more } as never)
+  const made = (more: object) => () => supervisor({ name: 'desk', intents: { a: () => undefined }, ...more })
   const route = () => END
   for (const more of [
     { classifier: 5 },
@@ -277,7 +277,7 @@ test('[WL-105] gates of proof and of code; a role that is missing is said where 
   const told: unknown[] = []
   const proof = team({
     name: 'proof',
-    state: {} as { passed?: boolean; notes?: string },
+    state: {},
     manager: ({ iteration, feedback }) => (told.push(feedback), iteration % 2 === 0 ? 'writer' : 'verifier'),
     members: { writer: () => undefined, verifier: () => ({ passed, notes: passed ? '' : ((passed = true), 'wrong sum') }) },
     gate: 'verify',

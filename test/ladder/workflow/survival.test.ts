@@ -72,3 +72,26 @@ test('[WL-114] a run that other steps have begun is refused before anything runs
     expect(ran).toEqual([])
   }
 })
+
+test('[WL-114, WL-113] where the app says so, a run that other steps have begun goes on with these, and replays from where it began', async () => {
+  const ran: string[] = []
+  const made = (third: string, fails: boolean) =>
+    workflow({
+      name: 'changing',
+      steps: [
+        { name: 'one', run: () => void ran.push('one') },
+        { name: 'two', run: () => (ran.push('two'), fails ? Promise.reject(new Error('not yet')) : 'done') },
+        { name: third, run: () => void ran.push(third) },
+      ],
+    })
+  const before = made('three', true)
+  await using kit = await aLadder(before)
+  expect((await kit.clock.until(before.execute(undefined, { runId: 'r' }))).error).toMatchObject({ code: 'STEP_FAILED' })
+  const after = made('four', false)
+  await kit.restart({ extensions: [ladder({ executables: [after], onDrift: 'force' })] })
+  expect((await kit.clock.until(after.resume('r'))).report).toMatchObject({
+    status: 'completed',
+    children: [{ name: 'one' }, { name: 'two' }, { name: 'four' }],
+  })
+  expect(ran).toEqual(['one', 'two', 'two', 'four'])
+})

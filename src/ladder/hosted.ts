@@ -1,0 +1,128 @@
+/** What has runs on a runtime: each is an actor whose kind is its name, and is asked for by its id. */
+import type { AnyStateMachine } from 'xstate'
+import { type Agent, isRuntimeError, type WaitOptions } from '../index.ts'
+import { type Decision, decide, type PendingCall } from './approval.ts'
+import { Binding } from './binding.ts'
+import type { Report, Result } from './envelope.ts'
+import { LadderError } from './errors.ts'
+import { heardIn, type RunFeed } from './heard.ts'
+import { silent, type Warn } from './listeners.ts'
+import type { Bound } from './options.ts'
+import type { RunState } from './run.rules.ts'
+import { isSettled, unlessEnded } from './running.ts'
+
+export abstract class Hosted<Data = unknown> {
+  abstract readonly type: Report['type']
+  abstract readonly name: string
+  abstract readonly version: string | undefined
+  abstract readonly description: string | undefined
+  /** An ordinary machine, to be drawn, replayed and checked like any other. */
+  abstract readonly machine: AnyStateMachine
+  /** Agents that are asked in it. */
+  abstract readonly agents: readonly Agent[]
+  protected readonly binding = new Binding<Bound>()
+  #warn: Warn = silent
+
+  /** Called when a runtime is made that is going to have it. */
+  announce(): void {
+    this.binding.announce()
+  }
+
+  /** Called when a runtime starts with it, and with nothing when that one ends. */
+  bind(bound: Bound | undefined): void {
+    this.binding.bind(bound)
+  }
+
+  /** Where it says that code of somebody else failed. */
+  warnBy(warn: Warn = silent): void {
+    this.#warn = warn
+  }
+
+  /** Goes on with a run as {@link resume} does, and does not wait for it. @throws LadderError on drift; RuntimeError not_found */
+  async goOn(runId: string): Promise<void> {
+    const actor = this.actor(runId)
+    const { status } = await this.known(runId, actor.snapshot())
+    if (status === 'active') await actor.send({ type: 'resume' }).catch(unlessEnded)
+  }
+
+  /** What became of a run; undefined while it is under way. @throws LadderError on drift; RuntimeError not_found */
+  async look(runId: string): Promise<Result<Data> | undefined> {
+    const snapshot = await this.known(runId, this.actor(runId).snapshot())
+    return isSettled(snapshot) ? this.resultOf(snapshot.context as RunState) : undefined
+  }
+
+  /** The same, waited for. @throws LadderError on drift; RuntimeError timeout, not_found; the reason of the signal */
+  async outcome(runId: string, options: WaitOptions = {}): Promise<Result<Data>> {
+    const snapshot = await this.known(runId, this.actor(runId).waitForTag('settled', options))
+    return this.resultOf(snapshot.context as RunState)
+  }
+
+  /** What a run says from now on, or since the event of that place. A reader who is too slow is told so by an error `overloaded`. */
+  hear(runId: string, after?: string): RunFeed {
+    const { events, end, stop } = this.bound.runtime.events({ kind: this.name, id: runId }, after)
+    return { events: heardIn(events, runId), end, stop }
+  }
+
+  /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
+  async cancel(runId: string, reason = 'cancelled'): Promise<void> {
+    await this.actor(runId).send({ type: 'cancel', reason })
+  }
+
+  /** Calls of tools that wait for a person, of all agents in the run. @throws RuntimeError not_found */
+  async pending(runId: string): Promise<readonly PendingCall[]> {
+    const snapshot = await this.actor(runId).snapshot()
+    // Of a run that has ended nobody waits any more.
+    return isSettled(snapshot) ? [] : (snapshot.context as RunState).waiting.map(({ approval }) => approval)
+  }
+
+  /**
+   * What a person has decided about one of them; the first decision counts.
+   * @throws LadderError APPROVAL_UNKNOWN when it waits for nobody, with `decided` in its context where it was decided before; SCHEMA_VALIDATION_FAILED for
+   * what is no decision, and for an input that does not fit the tool; RuntimeError not_found
+   */
+  async decide(runId: string, decision: Decision): Promise<void> {
+    await decide(runId, decision, { agents: this.agents, actor: this.actor(runId) })
+  }
+
+  /** Says in the log of the runtime that code of somebody else failed. */
+  protected readonly warn: Warn = (facts, message) => this.#warn(facts, message)
+
+  protected abstract reportOf(run: RunState): Report
+  /** What it gives back, also beside an error where there is something. */
+  protected dataOf(run: RunState): unknown {
+    return run.error ? undefined : run.data
+  }
+  protected abstract drifted(runId: string, cause: Error): LadderError
+
+  protected actor(runId: string, input?: unknown) {
+    return this.bound.runtime.actor(this.name, runId, input)
+  }
+
+  protected resultOf(state: RunState): Result<Data> {
+    return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
+  }
+
+  /** @throws LadderError on drift */
+  protected async known<Answer>(runId: string, asked: Promise<Answer>): Promise<Answer> {
+    try {
+      return await asked
+    } catch (error) {
+      throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
+    }
+  }
+
+  /** @throws LadderError LADDER_CONFIG where no runtime has it */
+  protected get bound(): Bound {
+    if (this.binding.to) return this.binding.to
+    throw new LadderError('LADDER_CONFIG', `no runtime has the ${this.type} '${this.name}'`, {
+      hint: 'start one with createRuntime({ extensions: [ladder({ executables: [it] })] })',
+    })
+  }
+}
+
+export const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: Data): Result<Data> => ({
+  ...(error && { error }),
+  ...((!error || data !== undefined) && { data: data as Data }),
+  usage: report.usage,
+  report,
+})
