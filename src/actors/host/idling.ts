@@ -7,6 +7,10 @@ import type { HostLimits } from './limits.ts'
 
 /** Between two looks at them, at least; and what one more than there may be waits for. */
 const pauseMs = 1000
+/** One that has ended stays as long, for those who were waiting for that. */
+const endedMs = 1000
+
+export const hasEnded = ({ replica }: Pick<Root, 'replica'>): boolean => replica !== undefined && replica.status !== 'active'
 
 type IdlingParts = {
   environment: Pick<Environment, 'clock' | 'log'>
@@ -37,6 +41,11 @@ export class Idling {
     this.#by(environment.clock.now() + (live.size > limits.liveMax ? pauseMs : limits.idleMs))
   }
 
+  /** One of them has come to its end: nothing will happen to it any more. */
+  ended(): void {
+    this.#by(this.#parts.environment.clock.now() + endedMs)
+  }
+
   #by(at: number): void {
     const { clock } = this.#parts.environment
     if (!this.#started || at >= this.#at) return
@@ -52,16 +61,20 @@ export class Idling {
     const spare = live.size - limits.liveMax
     this.#at = Number.POSITIVE_INFINITY
     this.armed = false
-    const roots = [...live.values()].map((root) => ({ root, ms: root.idleMs(now) }))
-    const idle = roots.filter(({ root, ms }) => ms > 0 && (spare > 0 || ms >= limits.idleMs) && !dueSoon(root, now))
+    const roots = [...live.values()].map((root) => ({
+      root,
+      ms: root.idleMs(now),
+      maxMs: hasEnded(root) ? Math.min(endedMs, limits.idleMs) : limits.idleMs,
+    }))
+    const idle = roots.filter(({ root, ms, maxMs }) => ms > 0 && (spare > 0 || ms >= maxMs) && !dueSoon(root, now))
     if (spare > 0) idle.sort((a, b) => b.ms - a.ms)
-    const leaving = new Set(idle.filter(({ ms }, index) => ms >= limits.idleMs || index < spare))
+    const leaving = new Set(idle.filter(({ ms, maxMs }, index) => ms >= maxMs || index < spare))
     for (const { root } of leaving)
       dismiss(root).catch((error: unknown) =>
         environment.log.error({ actor: root.name, error: errorBody(error) }, 'an actor with nothing to do could not leave memory'),
       )
     // One that stays although it has been idle for long waits for its timer: before that there is nothing to see.
-    const staying = roots.filter((one) => !leaving.has(one)).map(({ ms }) => (ms < limits.idleMs ? limits.idleMs - ms : limits.idleMs))
+    const staying = roots.filter((one) => !leaving.has(one)).map(({ ms, maxMs }) => (ms < maxMs ? maxMs - ms : maxMs))
     if (staying.length > 0) this.#by(now + (staying.length > limits.liveMax ? pauseMs : Math.min(...staying)))
   }
 

@@ -231,6 +231,18 @@ test('a root whose host died when all it had done was saved sleeps too, and is n
   expect(puppets.log).toEqual(['act on act'])
 })
 
+test('a root that has ended leaves memory soon, however long others may stay, and is still there to be asked', async () => {
+  const world = await aWorld()
+  const host = await world.host([counting()], { limits: { idleMs: 3_600_000 } })
+  await outcome(world, host.send(address, { type: 'add' }))
+  for (const id of ['a', 'b', 'c']) await outcome(world, host.send({ kind: 'counter', id }, { type: 'end' }))
+  await world.clock.advance(3_000)
+  const live = host.liveCount
+
+  expect(live).toBe(1)
+  expect(await codeOf(world, host.send({ kind: 'counter', id: 'a' }, { type: 'add' }))).toBe('closed')
+})
+
 test('above liveMax the idlest roots leave early', async () => {
   const world = await aWorld()
   const host = await world.host([counting()], { limits: { liveMax: 10 } })
