@@ -78,7 +78,7 @@ export type Result<Data> = { data?: Data; error?: LadderError; usage: LadderUsag
 /** `type` is `workflow.step.completed` and the like. */
 export type LadderEvent = { type: string; runId: string; rootRunId: string; step?: string } & Record<string, unknown>
 
-const rung = /^(agent|workflow|supervisor|orchestrator|planner)\./
+const rung = /^(agent|workflow|supervisor|orchestrator|planner|batch)\./
 
 /** Which executable tells an event, as `workflow fulfil`; undefined where it does not say. */
 export const wordOf = (event: LadderEvent): string | undefined => {

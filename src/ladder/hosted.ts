@@ -1,6 +1,6 @@
 /** What has runs on a runtime: each is an actor whose kind is its name, and is asked for by its id. */
 import type { AnyStateMachine } from 'xstate'
-import { type Agent, isRuntimeError, type WaitOptions } from '../index.ts'
+import { type Agent, isRuntimeError, machineSignature, now, type WaitOptions } from '../index.ts'
 import { type Decision, decide, type PendingCall } from './approval.ts'
 import { Binding } from './binding.ts'
 import type { Report, Result } from './envelope.ts'
@@ -10,6 +10,7 @@ import { silent, type Warn } from './listeners.ts'
 import type { Bound } from './options.ts'
 import type { RunState } from './run.rules.ts'
 import { isSettled, unlessEnded } from './running.ts'
+import type { SnapshotStore } from './stores/store.ts'
 
 export abstract class Hosted<Data = unknown> {
   abstract readonly type: Report['type']
@@ -86,6 +87,19 @@ export abstract class Hosted<Data = unknown> {
 
   /** Says in the log of the runtime that code of somebody else failed. */
   protected readonly warn: Warn = (facts, message) => this.#warn(facts, message)
+
+  /** What of it is the same for all that is told to a store of runs. */
+  protected mirrorParts<Type extends 'supervisor' | 'workflow'>(type: Type, store: () => SnapshotStore | undefined) {
+    let signature: string | undefined
+    return {
+      type,
+      name: this.name,
+      store,
+      signature: () => (signature ??= machineSignature(this.machine)),
+      clock: () => this.binding.to?.clock.now() ?? now(),
+      warn: this.warn,
+    }
+  }
 
   protected abstract reportOf(run: RunState): Report
   /** What it gives back, also beside an error where there is something. */

@@ -13,8 +13,8 @@ export type RunInput = {
   input: unknown
   /** What was said before, cut for those who read it. */
   history?: RunHistory | undefined
-  /** Left out where it is the root. */
-  inside?: { rootRunId: string; parentRunId: string; chain?: Chain }
+  /** Left out where it is the root. `isRoot`: its actor is one all the same, and has a journal of its own. */
+  inside?: { rootRunId: string; parentRunId: string; chain?: Chain; isRoot?: true }
 }
 
 /** The actor that is an executable of that name, as machines call it in which it runs. */
@@ -43,6 +43,9 @@ export type RunEnd = { data?: unknown; error?: LadderErrorBody; report: Report; 
 export type Artifacts = Readonly<Record<string, unknown>>
 
 export const rootOf = ({ runId, inside }: RunInput): string => inside?.rootRunId ?? runId
+
+/** Whether an actor above it waits for what it says. */
+export const hasParent = ({ inside }: Pick<RunInput, 'inside'>): boolean => inside !== undefined && inside.isRoot !== true
 
 /** Where runs inside of a run stand. */
 export const below = (run: RunInput, parentRunId: string) => ({

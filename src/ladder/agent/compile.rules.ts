@@ -4,7 +4,7 @@ import type { AskOutput, AskReport } from '../../index.ts'
 import { askAgent, askAgentByStep } from '../../index.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
-import { below, type DecisionEvent, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
+import { below, type DecisionEvent, hasParent, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
 import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
 import {
   type AgentRun,
@@ -131,8 +131,8 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
         if (trip) enqueue({ type: 'callOnUsage', params: trip } as never)
       }),
       /** Whoever holds this run has to know who waits for a person. */
-      passReport: enqueueActions(({ context, event, enqueue, self }) => {
-        if (context.inside && self._parent && event.type === 'ask.reported' && isAboutWaiting(event)) enqueue.sendParent(event)
+      passReport: enqueueActions(({ context, event, enqueue }) => {
+        if (hasParent(context) && event.type === 'ask.reported' && isAboutWaiting(event)) enqueue.sendParent(event)
       }),
       /** It goes to whoever wants to make the call. */
       decide: enqueueActions(({ context, event, enqueue }) => {

@@ -22,15 +22,17 @@ export class Batch<Item = unknown, Data = unknown> extends Executable<readonly I
   readonly description: string | undefined
   readonly machine: AnyStateMachine
   readonly agents: readonly Agent[]
+  override readonly inside: readonly AnyExecutable[]
   readonly #shape: BatchShape
 
   constructor(executable: AnyExecutable, options: BatchOptions) {
-    super()
+    super(options)
     const { name, version, description, concurrency, retry = {} } = checkedBatch(executable, options)
     this.name = name
     this.version = version
     this.description = description
     this.agents = executable.agents
+    this.inside = [executable]
     this.#shape = {
       name,
       executable: executable.name,
@@ -40,7 +42,13 @@ export class Batch<Item = unknown, Data = unknown> extends Executable<readonly I
       ...(version !== undefined && { version }),
       ...(description !== undefined && { description }),
     }
-    this.machine = batchMachine(this.#shape, { run: executable.machine, check: checkLogic(executable), retry: retryLogic(retry), now })
+    this.machine = batchMachine(this.#shape, {
+      run: executable.machine,
+      check: checkLogic(executable),
+      retry: retryLogic(retry),
+      now,
+      ended: (run) => this.ended(run),
+    })
   }
 
   protected get takes(): Schema {

@@ -1,8 +1,9 @@
 /** What the names in the charts of a batch mean. */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, sendParent, sendTo, setup } from 'xstate'
 import type { AskReport } from '../../index.ts'
+import { endActions, type WhenEnded } from '../ending.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
-import { isWithin, type RunEnd, type RunInput, rootOf, runActor, waitingSince } from '../run.rules.ts'
+import { hasParent, isWithin, type RunEnd, type RunInput, rootOf, runActor, waitingSince } from '../run.rules.ts'
 import { type BatchShape, chartOf, checkActor, itemChartOf, itemLogic, retryActor } from './batch.chart.rules.ts'
 import {
   type BatchRun,
@@ -28,7 +29,7 @@ import {
 import type { Again, Fit } from './batch.effects.ts'
 import { reportOf } from './report.rules.ts'
 
-type BatchParts = { run: AnyActorLogic; check: AnyActorLogic; retry: AnyActorLogic; now: () => number }
+type BatchParts = { run: AnyActorLogic; check: AnyActorLogic; retry: AnyActorLogic; now: () => number; ended: WhenEnded }
 type Done = EventObject & { output?: unknown; error?: unknown }
 type Word = { type: string } & Record<string, unknown>
 
@@ -43,7 +44,13 @@ const unstorable = (what: string, thrown: unknown): LadderErrorBody => ({
   context: {},
 })
 
-const word = (type: string, runId: string, rootRunId: string, more: object = {}): Word => ({ type: `batch.${type}`, runId, rootRunId, ...more })
+const word = (batch: string, type: string, { runId, rootRunId }: { runId: string; rootRunId: string }, more: object = {}): Word => ({
+  type: `batch.${type}`,
+  runId,
+  rootRunId,
+  batch,
+  ...more,
+})
 
 const fitIn = (event: EventObject) => ((event as Done).output as Fit).error
 
@@ -60,8 +67,8 @@ const itemMachine = (shape: BatchShape, { run, check, retry }: BatchParts): AnyS
       }),
       break: assign(({ event }) => ({ end: { error: unstorable(`a run of '${shape.executable}'`, (event as Done).error) } })),
       pause: assign(({ event }) => ({ pauseMs: pauseIn(event) ?? 0 })),
-      tellRetry: emit(({ context: { batchRunId, rootRunId, index, attempts, end } }) =>
-        word('item.retrying', batchRunId, rootRunId, { item: index, attempt: attempts, error: end?.error }),
+      tellRetry: emit(({ context: { batchRunId: runId, rootRunId, index, attempts, end } }) =>
+        word(shape.name, 'item.retrying', { runId, rootRunId }, { item: index, attempt: attempts, error: end?.error }),
       ),
       passReport: sendParent(({ event }) => event),
       decide: sendTo('run', ({ event }) => event),
@@ -81,7 +88,7 @@ const itemMachine = (shape: BatchShape, { run, check, retry }: BatchParts): AnyS
 export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMachine => {
   const { name, executable, concurrency } = shape
   const { now } = parts
-  const told = (type: string, run: BatchRun, more: object = {}): Word => word(type, run.runId, rootOf(run), more)
+  const told = (type: string, run: BatchRun, more: object = {}): Word => word(name, type, { runId: run.runId, rootRunId: rootOf(run) }, more)
   return setup({
     types: { context: {} as BatchRun, input: {} as RunInput, emitted: {} as Word, output: {} as RunEnd },
     actors: { [itemLogic]: itemMachine(shape, parts) as never },
@@ -113,7 +120,7 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
       }),
       hear: assign(({ context, event }) => ({ waiting: waitingSince(context, event as unknown as AskReport) })),
       passReport: enqueueActions(({ context, event, enqueue }) => {
-        if (context.inside) enqueue.sendParent(event)
+        if (hasParent(context)) enqueue.sendParent(event)
       }),
       /** It goes to the run that wants to make the call. */
       decide: enqueueActions(({ context, event, enqueue }) => {
@@ -158,9 +165,7 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
       ),
       mend: assign(({ context }) => mended(context)),
       end: assign({ endedAt: () => now() }),
-      tellCompleted: emit(({ context }) => told('completed', context)),
-      tellFailed: emit(({ context }) => told('error', context, { error: context.error })),
-      tellCancelled: emit(({ context }) => told('cancelled', context, { error: context.error })),
+      ...endActions(parts.ended, told),
     },
     guards: {
       'is inside': ({ context }) => context.inside !== undefined,

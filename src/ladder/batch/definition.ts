@@ -1,9 +1,10 @@
 /** What an author writes of a batch: what runs over items, how many at once, and whether one that fails is tried again. */
+import type { Heard } from '../audience.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import type { Retry } from '../workflow/definition.ts'
 
-export type BatchOptions = {
+export type BatchOptions = Heard & {
   /** Also the kind of its runs: lower-case letters, digits and hyphens. Default: the name of what runs, with `-batch`. */
   name?: string
   /** Another one refuses the runs that are under way. */

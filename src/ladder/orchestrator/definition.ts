@@ -6,6 +6,7 @@ import type { HistoryMessage, HistoryWindow } from '../history.rules.ts'
 import type { MemoryStore } from '../memory/memory-store.ts'
 import { type MemoryOptions, memoryOptions } from '../memory/session-memory.ts'
 import type { Schema } from '../schema.ts'
+import { isSnapshotStore } from '../stores/mirror.ts'
 import type { CheckpointStore, SnapshotStore } from '../stores/store.ts'
 import type { SupervisorDefinition } from '../supervisor/definition.ts'
 import type { Compaction } from './compaction.rules.ts'
@@ -38,7 +39,7 @@ export type OrchestratorDefinition<
   Name extends string,
   Output extends Schema | undefined,
   Named extends Commands,
-> = Omit<SupervisorDefinition<Input, State, Name, Output>, 'history' | 'historyWindow' | 'name'> & {
+> = Omit<SupervisorDefinition<Input, State, Name, Output>, 'history' | 'historyWindow' | 'name' | 'snapshotStore'> & {
   /** Also the kind of its sessions: lower-case letters, digits and hyphens, at most 24. */
   name: string
   /** A turn is routed again until it is enough. Default: one decision and one dispatch. */
@@ -50,8 +51,8 @@ export type OrchestratorDefinition<
   keepSnapshots?: number | 'all'
   /** Default: that of the whole process, or the store that the runtime has already. */
   checkpointStore?: CheckpointStore
-  /** Taken and never called: turns in flight stand in their journals. */
-  snapshotStore?: SnapshotStore
+  /** Is told of turns that iterate, as that of a supervisor is of its runs; never called without `iterate`. Default: that of the whole process, or nobody: they go on by their journals. */
+  snapshotStore?: SnapshotStore | false
   /** Taken and without effect: a session is one actor, so its turns run one by one on whichever node. */
   sessionLock?: boolean
   /** Asked before each turn, what it finds stands in the context of code; told of each clean turn. Default: none. */
@@ -83,7 +84,7 @@ const kindName = /^[a-z][a-z0-9-]{0,23}$/
 
 /** @throws LadderError ORCHESTRATOR_CONFIG, MEMORY_CONFIG naming what is wrong with it */
 export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchestrator => {
-  const { name, iterate, summarize = {}, keepSnapshots = 100, memory, checkpointStore, commands = {}, endsWhen } = definition
+  const { name, iterate, summarize = {}, keepSnapshots = 100, memory, checkpointStore, snapshotStore, commands = {}, endsWhen } = definition
   if (typeof name !== 'string' || !kindName.test(name))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of an orchestrator`, 'use lower-case letters, digits and hyphens, at most 24')
   if (iterate !== undefined && typeof iterate !== 'boolean') throw wrong(`iterate of '${name}' is ${String(iterate)}`, 'it is true or false')
@@ -91,6 +92,13 @@ export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchest
     throw wrong(`keepSnapshots of '${name}' is ${String(keepSnapshots)}`, "it is a whole number from 1 on, or 'all'")
   if (checkpointStore !== undefined && typeof checkpointStore?.load !== 'function')
     throw wrong(`checkpointStore of '${name}' is no store`, 'give memoryStore(), sqliteStore(…) or one of your own')
+  if (iterate && snapshotStore === false)
+    throw wrong(
+      `'${name}' iterates, and has no snapshotStore`,
+      'leave snapshotStore: false out: turns in flight stand in their journals, and in a store that you name',
+    )
+  if (snapshotStore !== undefined && snapshotStore !== false && !isSnapshotStore(snapshotStore))
+    throw wrong(`snapshotStore of '${name}' is no store`, 'give memorySnapshots(), sqliteSnapshots(…) or one of your own')
   if (endsWhen !== undefined && typeof endsWhen !== 'function')
     throw wrong(`endsWhen of '${name}' is no function`, 'write endsWhen: ({ state }) => …')
   for (const [command, handler] of Object.entries(commands))

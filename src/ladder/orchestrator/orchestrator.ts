@@ -9,7 +9,7 @@ import { LadderError } from '../errors.ts'
 import { type Handlers, Listeners } from '../listeners.ts'
 import type { Bound } from '../options.ts'
 import type { Schema } from '../schema.ts'
-import { checkpointStoreFor } from '../stores/defaults.ts'
+import { checkpointStoreFor, namedSnapshots } from '../stores/defaults.ts'
 import type { CheckpointStore } from '../stores/store.ts'
 import { Streamed } from '../streamed.ts'
 import { checkedIntents } from '../supervisor/check.ts'
@@ -56,12 +56,20 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     const { name, turnKind, summaryKind, summarizer } = checked
     const { version, description, iterate = false, historyWindow: { router = 5, agents = 15, ack = 0 } = {}, on, observe } = definition
     // A version of its own would refuse turns that are under way, although nothing about them has changed.
-    const { version: _, on: __, observe: ___, ...supervised } = { ...definition, name: turnKind, historyWindow: { router, agents, ack } }
+    const {
+      version: _,
+      on: __,
+      observe: ___,
+      snapshotStore,
+      ...supervised
+    } = { ...definition, name: turnKind, historyWindow: { router, agents, ack } }
     this.#checked = checked
     this.name = name
     this.version = version
     this.description = description
-    this.#supervisor = configured(() => new Supervisor(supervised, { isSingle: !iterate }))
+    this.#supervisor = configured(
+      () => new Supervisor(supervised, { isSingle: !iterate, ...(iterate && { snapshots: () => namedSnapshots(snapshotStore || undefined) }) }),
+    )
     this.#binding = new Binding(name)
     this.signature = signatureOf(definition, checkedIntents(supervised))
     const store = () => this.#store()

@@ -130,7 +130,7 @@ export const turnRunId = ({ sessionId, turn }: SessionRun): string => {
 export const summaryRunId = (run: SessionRun): string => `${run.turn?.request.id}/summary`
 
 /** Where the runs of a turn stand: the turn itself is called as its request, and is their root wherever it was asked for. */
-const insideOf = ({ turn }: SessionRun) => ({ rootRunId: turn?.request.id ?? '', parentRunId: turn?.request.id ?? '' })
+const insideOf = ({ turn }: SessionRun) => ({ rootRunId: turn?.request.id ?? '', parentRunId: turn?.request.id ?? '', isRoot: true as const })
 
 /** What is to be compacted, after a turn or as it was commanded. */
 export const rangeIn = ({ turn }: SessionRun): Range | undefined => turn?.persisted?.range ?? turn?.plan?.range

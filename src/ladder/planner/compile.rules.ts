@@ -1,8 +1,9 @@
 /** What the names in the chart of a planner mean. */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup } from 'xstate'
 import type { AskReport } from '../../index.ts'
+import { endActions, type WhenEnded } from '../ending.ts'
 import { type LadderCode, type LadderErrorBody, ladderCodes, wordsOf } from '../errors.ts'
-import { isWithin, type RunEnd, rootOf, waitingSince } from '../run.rules.ts'
+import { hasParent, isWithin, type RunEnd, rootOf, waitingSince } from '../run.rules.ts'
 import type { Plan } from './plan.rules.ts'
 import { chartOf, type PlannerShape, stepActor } from './planner.chart.rules.ts'
 import {
@@ -33,7 +34,7 @@ import {
 import type { Checked } from './planner.effects.ts'
 import { reportOf } from './report.rules.ts'
 
-type PlannerParts = { actors: Readonly<Record<string, AnyActorLogic>>; question: (run: PlannerRun) => string; now: () => number }
+type PlannerParts = { actors: Readonly<Record<string, AnyActorLogic>>; question: (run: PlannerRun) => string; now: () => number; ended: WhenEnded }
 type Done = EventObject & { output?: unknown; error?: unknown }
 type Word = { type: string } & Record<string, unknown>
 
@@ -54,15 +55,16 @@ const fault = (code: LadderCode, message: string, context: Record<string, unknow
   ...(hint !== undefined && { hint }),
 })
 
-export const plannerMachine = (shape: PlannerShape, { actors, question, now }: PlannerParts): AnyStateMachine => {
+export const plannerMachine = (shape: PlannerShape, { actors, question, now, ended }: PlannerParts): AnyStateMachine => {
   const { name, concurrency, maxSteps, maxReplans } = shape
   const word = (type: string, run: PlannerRun, more: object = {}): Word => ({
     type: `planner.${type}`,
     runId: run.runId,
     rootRunId: rootOf(run),
+    planner: name,
     ...more,
   })
-  const end = (run: PlannerRun, event: EventObject, ended: StepEnd) => stepEnded(run, placeIn(event), ended, maxReplans, now())
+  const end = (run: PlannerRun, event: EventObject, step: StepEnd) => stepEnded(run, placeIn(event), step, maxReplans, now())
   const left = (run: PlannerRun): number => Math.min(concurrency - running(run).length, (maxSteps ?? Number.POSITIVE_INFINITY) - begunSteps(run))
   /** The step that has ended the run. */
   const lastFailed = ({ records }: PlannerRun): StepRecord | undefined => records.findLast(({ status }) => status === 'failed')
@@ -118,7 +120,7 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now }: P
       replan: assign(({ context }) => ({ replans: context.replans + 1, verdict: undefined, isDoing: false })),
       hear: assign(({ context, event }) => ({ waiting: waitingSince(context, event as unknown as AskReport) })),
       passReport: enqueueActions(({ context, event, enqueue }) => {
-        if (context.inside) enqueue.sendParent(event)
+        if (hasParent(context)) enqueue.sendParent(event)
       }),
       /** It goes to the run that wants to make the call. */
       decide: enqueueActions(({ context, event, enqueue }) => {
@@ -180,9 +182,7 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now }: P
       })),
       mend: assign(({ context }) => mended(context)),
       end: assign({ endedAt: () => now() }),
-      tellCompleted: emit(({ context }) => word('completed', context)),
-      tellFailed: emit(({ context }) => word('error', context, { error: context.error })),
-      tellCancelled: emit(({ context }) => word('cancelled', context, { error: context.error })),
+      ...endActions(ended, word),
     },
     guards: {
       'is inside': ({ context }) => context.inside !== undefined,

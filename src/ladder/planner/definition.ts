@@ -1,5 +1,6 @@
 /** What an author writes of a planner: what a model may plan with, and how its plans are followed. */
 import type { AgentDefinition } from '../agent/definition.ts'
+import type { Heard } from '../audience.ts'
 import { LadderError, type LadderErrorBody } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import type { Schema } from '../schema.ts'
@@ -30,7 +31,7 @@ export type StepVerdict = 'continue' | 'abort' | 'replan' | { replan: string }
 /** A step that has ended, completed or failed. */
 export type StepOutcome = Caller & { readonly step: PlanStep; readonly output?: unknown; readonly error?: LadderErrorBody }
 
-export type PlannerDefinition<Input, Inputs extends Record<string, unknown>, Data> = {
+export type PlannerDefinition<Input, Inputs extends Record<string, unknown>, Data> = Heard & {
   /** Also the kind of its runs: lower-case letters, digits and hyphens. */
   name: string
   /** Another one refuses the runs that are under way. */
@@ -55,15 +56,15 @@ export type PlannerDefinition<Input, Inputs extends Record<string, unknown>, Dat
   /** What a run gives back. Default: what its steps came to, by their ids. */
   output?: (outputs: Readonly<Record<string, unknown>>, end: { input: Input; plan: Plan }) => Late<Data>
 } & (
-  | {
-      /** Who plans: it is told the goal, the capabilities and what was done, and its data is a plan. */
-      agent: AnyExecutable
-      model?: never
-      instructions?: never
-      repair?: never
-    }
-  | ({ agent?: never } & Pick<AgentDefinition<string, undefined>, 'model' | 'instructions' | 'repair'>)
-)
+    | {
+        /** Who plans: it is told the goal, the capabilities and what was done, and its data is a plan. */
+        agent: AnyExecutable
+        model?: never
+        instructions?: never
+        repair?: never
+      }
+    | ({ agent?: never } & Pick<AgentDefinition<string, undefined>, 'model' | 'instructions' | 'repair'>)
+  )
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any types
 export type AnyPlanner = PlannerDefinition<any, any, unknown>

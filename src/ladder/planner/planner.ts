@@ -29,11 +29,12 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
   readonly description: string | undefined
   readonly machine: AnyStateMachine
   readonly agents: readonly CoreAgent[]
+  override readonly inside: readonly AnyExecutable[]
   readonly #definition: AnyPlanner
   readonly #shape: PlannerShape
 
   constructor(definition: AnyPlanner) {
-    super()
+    super(definition)
     checkPlanner(definition)
     const { name, version, description, mode = 'sequential', maxConcurrency = 4, maxSteps, replan, planOnly = false, onStep, output } = definition
     const capabilities = Object.entries(definition.capabilities as Record<string, Capability>)
@@ -44,6 +45,7 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
     this.version = version
     this.description = description
     this.#definition = definition
+    this.inside = executables
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
     this.#shape = {
       name,
@@ -81,6 +83,7 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
       actors: { [runActor(planning.name)]: planning.machine, ...plannerActors(scope, nodesMax), ...Object.fromEntries(steps) },
       question: (run) => questionFor(told, run),
       now,
+      ended: (run) => this.ended(run),
     })
   }
 

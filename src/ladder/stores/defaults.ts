@@ -21,6 +21,9 @@ export const checkpointStoreFor = (explicit?: CheckpointStore, bound?: Pick<Boun
 export const snapshotStoreFor = (explicit?: SnapshotStore, bound?: Pick<Bound, 'registry'>): SnapshotStore =>
   explicit ?? defaults.defaultSnapshotStore ?? (bound ? registrySnapshots(bound.registry) : none('runs in flight'))
 
+/** The one that is named, or the default of the process: where there is neither, runs in flight stand in their journals alone. */
+export const namedSnapshots = (explicit?: SnapshotStore): SnapshotStore | undefined => explicit ?? defaults.defaultSnapshotStore
+
 const none = (what: string): never => {
   throw new LadderError('ORCHESTRATOR_CONFIG', `nothing says where ${what} are kept`, {
     hint: 'name a store, call setLadderDefaults({ … }), or start a runtime with ladder({ executables })',

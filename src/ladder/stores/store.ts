@@ -73,7 +73,10 @@ export type RunSnapshot = {
   /** What it does next. */
   next: unknown
   state: unknown
+  /** Of a supervisor. */
   iterations?: unknown
+  /** Of a workflow: what became of each step that has ended. */
+  steps?: unknown
 }
 
 /** Runs by their id. Every method @throws LadderError STORE_FAILED: a run does not fail with it, and goes on */

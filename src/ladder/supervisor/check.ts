@@ -2,6 +2,7 @@
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import type { HistoryReader } from '../history.rules.ts'
+import { isSnapshotStore } from '../stores/mirror.ts'
 import { type AnySupervisor, type CheckedHelper, type CheckedIntent, type Code, END, type Intent } from './definition.ts'
 
 const kindName = /^[a-z][a-z0-9-]{0,31}$/
@@ -26,6 +27,8 @@ export const checkedIntents = (definition: AnySupervisor): readonly CheckedInten
     throw wrong(`router of '${name}' cannot be asked`, 'give what router() or agent() of statecast/ladder returned')
   for (const [option, value] of Object.entries({ maxIterations, maxFanOut }))
     if (!Number.isInteger(value) || value < 1) throw wrong(`${option} of '${name}' is ${String(value)}`, 'it is a whole number from 1 on')
+  if (definition.snapshotStore !== undefined && !isSnapshotStore(definition.snapshotStore))
+    throw wrong(`snapshotStore of '${name}' is no store`, 'give memorySnapshots(), sqliteSnapshots(…) or one of your own')
   checkWindows(definition)
   const checked = Object.entries(intents).map(([intent, given]) => checkedIntent(name, intent, given))
   if (initialAgent !== undefined && !Object.hasOwn(intents, initialAgent))

@@ -4,15 +4,17 @@ import { effect, fromTask } from '../../index.ts'
 import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { checkedHistory, type HistoryMessage, handedDown, type RunHistory, readBy } from '../history.rules.ts'
 import { callerOf } from '../run.rules.ts'
+import type { Mirror } from '../stores/mirror.ts'
 import { type Calls, withCalls } from '../work/calls.ts'
 import type { AnySupervisor, CheckedIntent, SupervisorContext } from './definition.ts'
-import type { SupervisorRun } from './supervisor.context.ts'
+import type { BranchEnd, Chosen, Merged, SupervisorRun } from './supervisor.context.ts'
 
 /** What a caller brought along for a run of this process. */
 type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 type CodeInput = { run: SupervisorRun; attempt: number }
 export type Code = SupervisorContext<never, never>
-export type Scope = { definition: AnySupervisor; intents: readonly CheckedIntent[]; contextOf: CallerContext }
+export type Scope = { definition: AnySupervisor; intents: readonly CheckedIntent[]; contextOf: CallerContext; mirror: SupervisorMirror | undefined }
+export type SupervisorMirror = Mirror<SupervisorRun, Chosen | BranchEnd | Merged>
 
 /** A piece of work: what it does is given its code, and may say what of the run that code is to see. */
 export const codeOf = <End extends object>(
@@ -20,11 +22,13 @@ export const codeOf = <End extends object>(
   work: string,
   doing: (run: SupervisorRun, codeFor: (run: SupervisorRun) => Code) => Promise<End>,
 ): AnyActorLogic =>
-  fromTask<End, CodeInput>(({ input: { run }, self, signal, emit }) =>
-    withCalls(run, { name: scope.definition.name, work, self, signal, emit }, (calls) =>
+  fromTask<End, CodeInput>(async ({ input: { run }, self, signal, emit }) => {
+    const end = await withCalls(run, { name: scope.definition.name, work, self, signal, emit }, (calls) =>
       doing(run, (seen) => codeContext(scope, { run: seen, signal, self, calls })),
-    ),
-  ) as AnyActorLogic
+    )
+    await scope.mirror?.settled(run, work, end as unknown as Merged, { signal, emit })
+    return end
+  }) as AnyActorLogic
 
 export const supervisorError = (thrown: unknown, what: string): LadderErrorBody =>
   (thrown instanceof LadderError ? thrown : new LadderError('SUPERVISOR_FAILED', `${what} failed: ${wordsOf(thrown)}`, { cause: thrown })).toJSON()

@@ -1,4 +1,5 @@
 /** What an author writes of a supervisor: who there is to choose from, who chooses, and when it is enough. */
+
 import type { Heard } from '../audience.ts'
 import type { Result } from '../envelope.ts'
 import type { AnyExecutable, Executable } from '../executable.ts'
@@ -6,6 +7,7 @@ import type { HistoryMessage, HistoryReader, HistoryWindow } from '../history.ru
 import type { CallOptions } from '../options.ts'
 import type { Artifacts } from '../run.rules.ts'
 import type { OutputOf, Schema } from '../schema.ts'
+import type { SnapshotStore } from '../stores/store.ts'
 import type { IterationRecord, Verdict } from './supervisor.context.ts'
 
 /** Where nothing more is to be done. It is data like any other name, and no intent can have it. */
@@ -142,6 +144,8 @@ export type SupervisorDefinition<Input, State extends object, Name extends strin
   }
   /** What its state has to be at the end, and what `data` is. Default: the state. */
   output?: Output
+  /** Is told of a run after each iteration and at its end, for whoever reads it: the run itself goes on by its journal. Default: nobody is. */
+  snapshotStore?: SnapshotStore
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any types

@@ -7,13 +7,20 @@ import { type AnyExecutable, Executable } from '../executable.ts'
 import { checkedHistory, type HistoryMessage, type HistoryWindow, type RunHistory, windowed } from '../history.rules.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
+import { Mirror } from '../stores/mirror.ts'
+import type { SnapshotStore } from '../stores/store.ts'
 import { checkedHelper, checkedIntents } from './check.ts'
+import type { SupervisorMirror } from './code.effects.ts'
 import { supervisorMachine } from './compile.rules.ts'
 import type { AnySupervisor, DataOf, SupervisorDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
+import { afterWork, atEnd } from './snapshot.rules.ts'
 import type { SupervisorShape } from './supervisor.chart.rules.ts'
 import { begun, type SupervisorInput, type SupervisorRun } from './supervisor.context.ts'
 import { supervisorActors } from './supervisor.effects.ts'
+
+/** @property snapshots which store is told of its runs, in the place of what its definition says */
+type SupervisorOptions = { type?: 'supervisor' | 'team'; isSingle?: boolean; snapshots?: () => SnapshotStore | undefined }
 
 export class Supervisor<Input = unknown, Data = unknown> extends Executable<Input, Data> {
   readonly type: 'supervisor' | 'team'
@@ -26,13 +33,14 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
   override readonly callable: readonly AnyExecutable[]
   readonly #definition: AnySupervisor
   readonly #shape: SupervisorShape
+  readonly #mirror: SupervisorMirror | undefined
   readonly #picks: boolean
   /** Intents whose deltas are told by their name. */
   readonly #streamed: readonly string[]
   readonly #begin: Pick<SupervisorInput, 'state' | 'directive' | 'history'>
 
   /** @param type a team is reported as one @param isSingle one decision and one dispatch are all: it is that of turns of an orchestrator */
-  constructor(definition: AnySupervisor, { type = 'supervisor', isSingle = false }: { type?: 'supervisor' | 'team'; isSingle?: boolean } = {}) {
+  constructor(definition: AnySupervisor, { type = 'supervisor', isSingle = false, snapshots }: SupervisorOptions = {}) {
     super(definition)
     this.type = type
     const intents = checkedIntents(definition)
@@ -63,14 +71,23 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
         ...(intent.timeoutMs !== undefined && { timeoutMs: intent.timeoutMs }),
       })),
     }
+    const { snapshotStore } = definition
+    const store = snapshots ?? (snapshotStore && (() => snapshotStore))
+    const mirror = store && new Mirror({ ...this.mirrorParts('supervisor', store), after: afterWork, atEnd })
+    this.#mirror = mirror
     const executables = [router, ...[classifier, ack, ...intents].map((one) => one?.agent)].filter((one) => one !== undefined)
     this.inside = executables
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
     // Only code dispatches.
     this.callable = intents.some(({ run }) => run) ? intents.flatMap(({ agent }) => (agent ? [agent] : [])) : []
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
-    const code = supervisorActors({ definition, intents, contextOf: (runId) => this.contextOf(runId) }, { classifier, ack })
+    const code = supervisorActors({ definition, intents, contextOf: (runId) => this.contextOf(runId), mirror }, { classifier, ack })
     this.machine = supervisorMachine(this.#shape, { actors: { ...code, ...runs }, begin: this.begin(), now, ended: (run) => this.ended(run) })
+  }
+
+  protected override ended(run: RunState): void {
+    super.ended(run)
+    this.#mirror?.ended(run as SupervisorRun)
   }
 
   protected override alsoTold({ type, runId, rootRunId, delta, kind }: LadderEvent, within: string): LadderEvent[] {

@@ -56,7 +56,7 @@ export class Calls {
     const called = {
       ...place,
       runId: `${runId}/${this.#named(name, fingerprint(key, input, options?.history))}`,
-      inside: { rootRunId, parentRunId: runId, chain: [...chain, name] },
+      inside: { rootRunId, parentRunId: runId, chain: [...chain, name], isRoot: true as const },
     }
     // What the runtime does for it is no part of this code.
     const streamed = calling.run(undefined, () => executable.called(input, called, options))

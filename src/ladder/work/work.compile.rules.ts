@@ -2,7 +2,7 @@
 import { assign, type EventObject, enqueueActions } from 'xstate'
 import type { AskReport } from '../../index.ts'
 import type { HistoryReader } from '../history.rules.ts'
-import { type DecisionEvent, decidedSince, type RunEnd, runActor, waitingSince } from '../run.rules.ts'
+import { type DecisionEvent, decidedSince, hasParent, type RunEnd, runActor, waitingSince } from '../run.rules.ts'
 import { runOf } from './work.chart.rules.ts'
 import { answered, asking, attempted, dropped, isInWork, nestedInput, type WorkAsks, type WorkState, workWithRun } from './work.context.ts'
 
@@ -56,8 +56,8 @@ export const workActions = (now: () => number, cutOff: CutOff = answered): Recor
     }),
     hear: assign(({ context, event }: Scope) => ({ waiting: waitingSince(context, event as unknown as AskReport) })),
     /** A run that stands in another one may have a journal of its own all the same: then it is asked itself who waits in it. */
-    passReport: enqueueActions(({ context, event, enqueue, self }) => {
-      if ((context as WorkState).inside && self._parent) enqueue.sendParent(event)
+    passReport: enqueueActions(({ context, event, enqueue }) => {
+      if (hasParent(context as WorkState)) enqueue.sendParent(event)
     }),
     /** It goes to the run that wants to make the call. */
     decide: enqueueActions(({ context, event, enqueue }) => {

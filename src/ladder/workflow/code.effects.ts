@@ -4,6 +4,7 @@ import { effect, fromTask } from '../../index.ts'
 import { LadderError } from '../errors.ts'
 import { readBy } from '../history.rules.ts'
 import { callerOf } from '../run.rules.ts'
+import type { Mirror } from '../stores/mirror.ts'
 import { type Calls, withCalls } from '../work/calls.ts'
 import type { AnyWorkflow, StepContext } from './definition.ts'
 import type { RunContext, StepEnd } from './workflow.context.ts'
@@ -12,14 +13,16 @@ type CodeInput = { run: RunContext; attempt: number }
 export type Code = StepContext<never, never>
 /** What a caller brought along for a run of this process. */
 export type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
-export type Scope = { definition: AnyWorkflow; contextOf: CallerContext }
+export type Scope = { definition: AnyWorkflow; contextOf: CallerContext; mirror: Mirror<RunContext, StepEnd> | undefined }
 
 export const codeOf = (scope: Scope, step: string, doing: (given: { run: RunContext; code: Code }) => Promise<StepEnd>): AnyActorLogic =>
-  fromTask<StepEnd, CodeInput>(({ input: { run, attempt }, self, signal, emit }) =>
-    withCalls(run, { name: scope.definition.name, work: step, self, signal, emit }, (calls) =>
+  fromTask<StepEnd, CodeInput>(async ({ input: { run, attempt }, self, signal, emit }) => {
+    const end = await withCalls(run, { name: scope.definition.name, work: step, self, signal, emit }, (calls) =>
       doing({ run, code: codeContext({ run, step, attempt, signal, self, contextOf: scope.contextOf, calls }) }),
-    ),
-  ) as AnyActorLogic
+    )
+    await scope.mirror?.settled(run, step, end, { signal, emit })
+    return end
+  }) as AnyActorLogic
 
 /** Code that says a number, and calls nobody. */
 export const reckoning = ({ contextOf }: Scope, step: string, doing: (code: Code) => Promise<number>): AnyActorLogic =>

@@ -6,6 +6,8 @@ import { type AnyExecutable, Executable } from '../executable.ts'
 import type { HistoryMessage } from '../history.rules.ts'
 import type { CallOptions } from '../options.ts'
 import type { Schema } from '../schema.ts'
+import { isSnapshotStore } from '../stores/mirror.ts'
+import type { SnapshotStore } from '../stores/store.ts'
 import type { StepRecord } from './workflow.context.ts'
 
 /** What the code of a step is given. `state` is its own copy: what an attempt did to it counts when the attempt ends well. */
@@ -126,6 +128,8 @@ export type WorkflowDefinition<Input, State extends object, Name extends string,
   nextStep?: (context: StepContext<Input, State>, output: unknown) => Late<Onward<NoInfer<Name>>>
   /** Steps that a run enters at most. Default: 100. */
   maxSteps?: number
+  /** Is told of a run after each step and at its end, for whoever reads it: the run itself goes on by its journal. Default: nobody is. */
+  snapshotStore?: SnapshotStore
 }
 
 /** Of whatever types its author has chosen. */
@@ -146,6 +150,8 @@ export const checkWorkflow = (definition: AnyWorkflow): void => {
   if (!Array.isArray(steps) || steps.length === 0)
     throw wrong(`the workflow '${name}' has no steps`, "write steps: [{ name: 'charge', run: async ({ input }) => … }]")
   if (!Number.isInteger(maxSteps) || maxSteps < 1) throw wrong(`maxSteps of '${name}' is ${String(maxSteps)}`, 'it is a whole number from 1 on')
+  if (definition.snapshotStore !== undefined && !isSnapshotStore(definition.snapshotStore))
+    throw wrong(`snapshotStore of '${name}' is no store`, 'give memorySnapshots(), sqliteSnapshots(…) or one of your own')
   const seen = new Set<string>()
   for (const step of steps as readonly AnyStep[])
     for (const one of [step, ...childrenOf(step)]) {

@@ -5,6 +5,7 @@ import { fromTask } from '../../index.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { handedDown, readBy } from '../history.rules.ts'
 import { fitted, type Schema } from '../schema.ts'
+import type { Mirror } from '../stores/mirror.ts'
 import { type CallerContext, type Code, codeOf, reckoning, type Scope } from './code.effects.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, isWork, type Onward, type Retry } from './definition.ts'
 import { outputActor, untilActor } from './workflow.chart.rules.ts'
@@ -13,10 +14,14 @@ import type { RunContext, StepEnd } from './workflow.context.ts'
 const pauseMaxMs = 30_000
 
 /** An actor for each step, one for each child, and one that makes the output. */
-export const stepActors = (definition: AnyWorkflow, contextOf: CallerContext): Record<string, AnyActorLogic> => {
+export const stepActors = (
+  definition: AnyWorkflow,
+  contextOf: CallerContext,
+  mirror?: Mirror<RunContext, StepEnd>,
+): Record<string, AnyActorLogic> => {
   const names = definition.steps.map(({ name }) => name)
   const leads = (step: AnyStep) => new Leads(definition, step, names)
-  const scope = { definition, contextOf }
+  const scope = { definition, contextOf, mirror }
   const logic = (step: AnyStep): AnyActorLogic => {
     if (isWork(step)) return work(step, scope, leads(step))
     return 'parallel' in step ? join(step, scope, leads(step)) : rest(step, scope, leads(step))

@@ -6,12 +6,14 @@ import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
+import { Mirror } from '../stores/mirror.ts'
 import { workflowMachine } from './compile.rules.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, checkWorkflow, childrenOf, isWork, type WorkflowDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
+import { afterStep, atEnd } from './snapshot.rules.ts'
 import { stepActors } from './step.effects.ts'
 import type { WorkflowShape } from './workflow.chart.rules.ts'
-import { begun, type RunContext } from './workflow.context.ts'
+import { begun, type RunContext, type StepEnd } from './workflow.context.ts'
 
 export class Workflow<Input = unknown, Data = unknown> extends Executable<Input, Data> {
   readonly type = 'workflow'
@@ -23,6 +25,7 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
   override readonly inside: readonly AnyExecutable[]
   readonly #definition: AnyWorkflow
   readonly #shape: WorkflowShape
+  readonly #mirror: Mirror<RunContext, StepEnd> | undefined
 
   constructor(definition: AnyWorkflow) {
     super(definition)
@@ -33,12 +36,14 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     this.description = description
     this.#definition = definition
     this.#shape = shapeOf(definition)
+    const { snapshotStore: store } = definition
+    this.#mirror = store && new Mirror({ ...this.mirrorParts('workflow', () => store), after: afterStep(this.#shape), atEnd })
     const executables = worksOf(definition).flatMap((step) => ('agent' in step ? [step.agent] : []))
     this.inside = executables
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
     this.machine = workflowMachine(this.#shape, {
-      actors: { ...stepActors(definition, (runId) => this.contextOf(runId)), ...runs },
+      actors: { ...stepActors(definition, (runId) => this.contextOf(runId), this.#mirror), ...runs },
       begin: this.begin(),
       now,
       ended: (run) => this.ended(run),
@@ -48,6 +53,11 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
   /** Tells a run what a step of it may wait for. What comes before that step is not kept. @throws RuntimeError closed when the run has ended, bad_request, drift */
   async send(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
     await this.actor(runId).send(event, options)
+  }
+
+  protected override ended(run: RunState): void {
+    super.ended(run)
+    this.#mirror?.ended(run as RunContext)
   }
 
   protected get takes(): Schema | undefined {
