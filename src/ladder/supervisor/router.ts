@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { type Agent, agent } from '../agent/agent.ts'
 import type { AgentDefinition } from '../agent/definition.ts'
+import { LadderError } from '../errors.ts'
 import { type Classified, END } from './definition.ts'
 
 export type RouterDefinition = Omit<AgentDefinition<string, undefined>, 'output' | 'prompt' | 'input' | 'maxTrips' | 'name'> & {
@@ -17,7 +18,7 @@ export const router = ({
   repair = 0,
   ...definition
 }: RouterDefinition): Agent<string, { next: string | string[]; reasoning?: string | undefined }> => {
-  const known = z.enum([END, ...intents])
+  const known = z.enum([END, ...named(name, intents)])
   return agent({
     ...definition,
     name,
@@ -39,5 +40,12 @@ export const classifier = <const Name extends string>({
     name,
     repair,
     maxTrips: 1 + repair,
-    output: z.object({ intent: z.enum(intents), reasoning: z.string().optional(), confidence: z.number().optional() }),
+    output: z.object({ intent: z.enum(named(name, intents)), reasoning: z.string().optional(), confidence: z.number().optional() }),
   }) as unknown as Agent<string, Classified<Name>>
+
+const named = <Name extends string>(who: string, intents: readonly Name[]): readonly Name[] => {
+  if (Array.isArray(intents) && intents.length > 0 && intents.every((intent) => typeof intent === 'string')) return intents
+  throw new LadderError('LADDER_CONFIG', `'${String(who).slice(0, 40)}' has no names to choose from`, {
+    hint: "write intents: ['write', 'check'], the names of the intents of its supervisor",
+  })
+}
