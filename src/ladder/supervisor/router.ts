@@ -44,7 +44,8 @@ export const classifier = <const Name extends string>({
   }) as unknown as Agent<string, Classified<Name>>
 
 const named = <Name extends string>(who: string, intents: readonly Name[]): readonly Name[] => {
-  if (Array.isArray(intents) && intents.length > 0 && intents.every((intent) => typeof intent === 'string')) return intents
+  const given: unknown = intents
+  if (Array.isArray(given) && given.length > 0 && given.every((intent) => typeof intent === 'string')) return intents
   throw new LadderError('LADDER_CONFIG', `'${String(who).slice(0, 40)}' has no names to choose from`, {
     hint: "write intents: ['write', 'check'], the names of the intents of its supervisor",
   })

@@ -57,7 +57,7 @@ export const workActions = (now: () => number, cutOff: CutOff = answered): Recor
     hear: assign(({ context, event }: Scope) => ({ waiting: waitingSince(context, event as unknown as AskReport) })),
     /** A run that stands in another one may have a journal of its own all the same: then it is asked itself who waits in it. */
     passReport: enqueueActions(({ context, event, enqueue }) => {
-      if (hasParent(context as WorkState)) enqueue.sendParent(event)
+      if (hasParent(context)) enqueue.sendParent(event)
     }),
     /** It goes to the run that wants to make the call. */
     decide: enqueueActions(({ context, event, enqueue }) => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { ModelRequest } from '../../../src/index.ts'
-import { agent, classifier, END, fanOut, type LadderEvent, supervisor, team, workflow, router } from '../../../src/ladder/index.ts'
+import { agent, classifier, END, fanOut, type LadderEvent, router, supervisor, team, workflow } from '../../../src/ladder/index.ts'
 import { aLadder, aLadderOf, killedAt } from '../a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
@@ -291,7 +291,10 @@ test('[WL-105] gates of proof and of code; a role that is missing is said where 
   for (const gate of ['quality', 'verify', 'none']) expect(made(gate)).toThrow(expect.objectContaining({ code: 'SUPERVISOR_CONFIG' }))
 })
 
-test.each([[{}], [[]], ['write'], [undefined], [[5]]])('[WL-087] a router or a classifier that has %j to choose from is refused where it is written', (intents) => {
-  for (const made of [router, classifier])
-    expect(() => made({ intents: intents as never, model: 'test/router' })).toThrow(expect.objectContaining({ code: 'LADDER_CONFIG' }))
-})
+test.each([[{}], [[]], ['write'], [undefined], [[5]]])(
+  '[WL-087] a router or a classifier that has %j to choose from is refused where it is written',
+  (intents) => {
+    for (const made of [router, classifier])
+      expect(() => made({ intents: intents as never, model: 'test/router' })).toThrow(expect.objectContaining({ code: 'LADDER_CONFIG' }))
+  },
+)
