@@ -10,7 +10,7 @@ test('[WL-004] a step may give bytes, and the next one reads them', async () => 
     name: 'bytes',
     steps: [
       { name: 'make', run: () => new Uint8Array([1, 2]) },
-      { name: 'read', run: ({ steps }) => (steps.make?.output as Uint8Array).length },
+      { name: 'read', run: ({ steps }) => (steps.make as { output: Uint8Array }).output.length },
     ],
   })
   await using kit = await aLadder(bytes)
