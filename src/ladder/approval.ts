@@ -32,7 +32,7 @@ const Said = z.discriminatedUnion('decision', [
 ])
 
 /** @throws LadderError SCHEMA_VALIDATION_FAILED */
-const checkedDecision = (given: unknown): Decision => {
+export const checkedDecision = (given: unknown): Decision => {
   const read = Said.safeParse(given)
   if (read.success) return read.data as Decision
   throw new LadderError('SCHEMA_VALIDATION_FAILED', `this is no decision: ${z.prettifyError(read.error)}`, {

@@ -1,7 +1,7 @@
 /** `orchestrator()`: a session whose turns are supervised, kept between calls, crashes and nodes. */
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, now, type Runtime, type Tool, uuid } from '../../index.ts'
-import type { Decision, PendingCall } from '../approval.ts'
+import { checkedDecision, type Decision, type PendingCall } from '../approval.ts'
 import { checkHeard } from '../audience.ts'
 import { lend } from '../contexts.ts'
 import type { LadderEvent } from '../envelope.ts'
@@ -166,8 +166,9 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     return session?.turn?.isPlaced && !session.turn.end ? this.#supervisor.pending(turnRunId(session)) : []
   }
 
-  /** What a person has decided about one of them. @throws LadderError APPROVAL_UNKNOWN when it waits for nobody */
-  async decide(sessionId: string, decision: Decision): Promise<void> {
+  /** What a person has decided about one of them. @throws LadderError APPROVAL_UNKNOWN when it waits for nobody; SCHEMA_VALIDATION_FAILED */
+  async decide(sessionId: string, given: Decision): Promise<void> {
+    const decision = checkedDecision(given)
     const session = await sessionOf(this.#binding.runtime, this.name, sessionId)
     if (session?.turn?.isPlaced) return this.#supervisor.decide(turnRunId(session), decision)
     throw new LadderError('APPROVAL_UNKNOWN', `no call of the session '${sessionId}' waits for anybody`, {
@@ -216,7 +217,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, inside?: SessionRequest['inside']): Streamed<TurnResult<Data>> {
     const { requestId = uuid(), state, force } = options
     return this.#streamed(options, async (hear) => {
-      const said = checkedCall(this.name, sessionId, history)
+      const said = checkedCall(this.name, sessionId, history, requestId)
       let request: SessionRequest
       try {
         request = await requestOf(this.#checked, this.#supervisor, { id: requestId, input, history: said, state, force, inside })

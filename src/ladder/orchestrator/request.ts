@@ -17,12 +17,17 @@ type Said = {
 }
 
 /** @throws LadderError SCHEMA_VALIDATION_FAILED where the caller made a mistake */
-export const checkedCall = (name: string, sessionId: unknown, history: unknown): readonly HistoryMessage[] => {
+export const checkedCall = (name: string, sessionId: unknown, history: unknown, requestId: unknown = ''): readonly HistoryMessage[] => {
   if (typeof sessionId !== 'string' || sessionId === '')
     throw new LadderError('SCHEMA_VALIDATION_FAILED', `a call of '${name}' names no session`, { hint: "give sessionId: 'user-1'" })
   if (history === undefined)
     throw new LadderError('SCHEMA_VALIDATION_FAILED', `a call of '${name}' has no history`, {
       hint: 'give all that was said in the session, history: [] at first: the runtime does not keep it',
+    })
+  // It is found again by its name: what is no text never would be.
+  if (typeof requestId !== 'string')
+    throw new LadderError('SCHEMA_VALIDATION_FAILED', `requestId of a call of '${name}' is no text`, {
+      hint: "give requestId: 'order-1', or leave it out",
     })
   return checkedHistory(history, `history of '${name}'`)
 }

@@ -63,9 +63,9 @@ const codeContext = ({ run, step, attempt, signal, self, contextOf, calls }: Giv
   }
 }
 
-/** Records of steps stay frozen, so that each is gone through once. */
+/** Records of steps stay frozen, so that each is gone through once. Bytes cannot be. */
 const frozen = <Value>(value: Value): Value => {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || Object.isFrozen(value)) return value
   Object.freeze(value)
   for (const inner of Object.values(value)) frozen(inner)
   return value
