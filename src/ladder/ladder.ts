@@ -30,7 +30,8 @@ export type LadderOptions = {
 const machinesOf = (one: Registered) => Object.entries('machines' in one ? one.machines : { [one.name]: one.machine })
 
 /** @throws LadderError LADDER_CONFIG for two of one name, and for a schedule without what it runs */
-export const ladder = ({ executables: given, serve = false, onDrift = 'refuse' }: LadderOptions): Extension => {
+export const ladder = (options: LadderOptions): Extension => {
+  const { executables: given, serve = false, onDrift = 'refuse' } = checked(options)
   const executables = withCallable(given)
   const kinds = executables.flatMap(machinesOf)
   const [twice] = kinds.find(([kind], index) => kinds.findIndex(([one]) => one === kind) !== index) ?? []
@@ -51,13 +52,34 @@ export const ladder = ({ executables: given, serve = false, onDrift = 'refuse' }
     machines: Object.fromEntries(kinds.map(([kind, machine]) => [kind, onDrift === 'force' ? forced(machine) : machine])),
     async start({ runtime, transport: { registry }, environment: { clock, log } }) {
       const bound: Bound = { runtime, registry, clock, warn: (facts, message) => log.warn(facts, message) }
-      for (const executable of executables) executable.bind(bound)
+      for (const executable of executables) hosted(executable, bound)
       await Promise.all(schedules.map((schedule) => schedule.begin()))
       return () => {
-        for (const executable of executables) executable.bind(undefined)
+        for (const executable of executables) left(executable, bound)
       }
     },
   }
+}
+
+const checked = (options: LadderOptions): LadderOptions => {
+  const hint = 'write ladder({ executables: [fulfil, desk] }), of what workflow(), agent() and the like returned'
+  const given: unknown = (options as LadderOptions | undefined)?.executables
+  if (!Array.isArray(given)) throw new LadderError('LADDER_CONFIG', 'ladder() has no list of executables', { hint })
+  const strange = given.findIndex((one) => typeof (one as Registered | null)?.bind !== 'function')
+  if (strange >= 0) throw new LadderError('LADDER_CONFIG', `executables[${strange}] of ladder() is nothing that it can run`, { hint })
+  return options
+}
+
+/** Runtimes of this process that have one, the newest last: that is where it is executed. */
+const hosts = new WeakMap<Registered, Bound[]>()
+const hosted = (one: Registered, bound: Bound): void => {
+  hosts.set(one, [...(hosts.get(one) ?? []), bound])
+  one.bind(bound)
+}
+const left = (one: Registered, bound: Bound): void => {
+  const others = (hosts.get(one) ?? []).filter((other) => other !== bound)
+  hosts.set(one, others)
+  one.bind(others.at(-1))
 }
 
 const forced = (machine: NonNullable<Extension['machines']>[string]) => {

@@ -1,6 +1,7 @@
 /** What authors and callers get wrong. */
 import { expect, test } from 'vitest'
-import { memoryStore, orchestrator, workflow } from '../../src/ladder/index.ts'
+import { agent, ladder, memoryStore, orchestrator, planner, schedule, supervisor, workflow } from '../../src/ladder/index.ts'
+import { testRuntime } from '../../src/testing/index.ts'
 import { aLadder } from './a-ladder.ts'
 
 const aDesk = () => orchestrator({ name: 'desk', checkpointStore: memoryStore(), intents: { a: () => undefined }, route: () => 'a' as const })
@@ -29,4 +30,39 @@ test('[WL-004] a session says what is no decision, whether or not a call waits',
   await using _ = await aLadder(desk)
   for (const nonsense of [null, undefined, {}, { callId: 'c', decision: 'maybe' }])
     await expect(desk.decide('s', nonsense as never)).rejects.toMatchObject({ code: 'SCHEMA_VALIDATION_FAILED' })
+})
+
+test.each([undefined, null, 5, 'text'])('[WL-004] a definition that is %j is refused where it is written', (nonsense) => {
+  const makers = [agent, workflow, supervisor, orchestrator, planner, schedule] as unknown as ((definition: never) => unknown)[]
+  for (const make of makers)
+    expect(() => make(nonsense as never)).toThrow(expect.objectContaining({ code: 'LADDER_CONFIG', hint: expect.stringContaining('write') }))
+})
+
+test.each([undefined, null, {}, { executables: 5 }, { executables: [null] }, { executables: [{}] }])(
+  '[WL-004] ladder(%j) is refused, and says what to write',
+  (nonsense) => {
+    expect(() => ladder(nonsense as never)).toThrow(
+      expect.objectContaining({ code: 'LADDER_CONFIG', hint: expect.stringContaining('ladder({ executables') }),
+    )
+  },
+)
+
+test.each([
+  [[null]],
+  [[5]],
+  [[{ name: 'all', parallel: 5 }]],
+  [[{ name: 'slow', run: (): void => undefined, timeoutMs: 5 }]],
+  [[{ name: 'misspelt', run: (): void => undefined, nextstep: (): void => undefined }]],
+])('[WL-106] steps that are none, and options that mean nothing, are refused where they are written: %j', (steps) => {
+  expect(() => workflow({ name: 'w', steps: steps as never })).toThrow(expect.objectContaining({ code: 'WORKFLOW_ERROR' }))
+})
+
+test('[WL-003] an executable that two runtimes have stays with the first when the second ends', async () => {
+  const one = workflow({ name: 'one', steps: [{ name: 'all', run: () => 1 }] })
+  await using first = await aLadder(one)
+  {
+    await using second = await testRuntime({ extensions: [ladder({ executables: [one] })] })
+    expect(await second.clock.until(one.execute(undefined))).toMatchObject({ data: 1 })
+  }
+  expect(await first.clock.until(one.execute(undefined))).toMatchObject({ data: 1 })
 })

@@ -1,4 +1,5 @@
 /** `agent()`: one model with tools and one task, as a run that outlives its process. */
+
 import type { AnyStateMachine } from 'xstate'
 import { type Agent as CoreAgent, now } from '../../index.ts'
 import type { Report, Result } from '../envelope.ts'
@@ -9,6 +10,7 @@ import type { ExecuteOptions } from '../options.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import { fitted, isLenient, jsonSchemaOf, lenient, type OutputOf, type Schema } from '../schema.ts'
 import type { Streamed } from '../streamed.ts'
+import { written } from '../written.ts'
 import type { AgentShape } from './agent.chart.rules.ts'
 import { type AgentRun, begun } from './agent.context.ts'
 import { checkLogic, promptLogic } from './agent.effects.ts'
@@ -157,7 +159,7 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const agent = <Input = string, const Output extends Schema | undefined = undefined>(
   definition: AgentDefinition<Input, Output>,
-): Agent<Input, Output extends Schema ? OutputOf<Output> : string> => new Agent(definition)
+): Agent<Input, Output extends Schema ? OutputOf<Output> : string> => new Agent(written(definition, 'agent'))
 
 type JudgeDefinition<Input, Output extends Schema> = Omit<AgentDefinition<Input, undefined>, 'output'> & { output: Output }
 

@@ -1,4 +1,5 @@
 /** `orchestrator()`: a session whose turns are supervised, kept between calls, crashes and nodes. */
+
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, now, type Runtime, type Tool, uuid } from '../../index.ts'
 import { checkedDecision, type Decision, type PendingCall } from '../approval.ts'
@@ -15,6 +16,7 @@ import { Streamed } from '../streamed.ts'
 import { checkedIntents } from '../supervisor/check.ts'
 import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
+import { written } from '../written.ts'
 import { answerOf, sessionOf } from './asking.ts'
 import { Binding } from './binding.ts'
 import type { Compaction } from './compaction.rules.ts'
@@ -287,4 +289,4 @@ export const orchestrator = <
   Named extends Commands = Record<never, never>,
 >(
   definition: OrchestratorDefinition<Input, State, Name, Output, Named>,
-): Orchestrator<Input, State, DataOf<State, Output>, Named> => new Orchestrator(definition)
+): Orchestrator<Input, State, DataOf<State, Output>, Named> => new Orchestrator(written(definition, 'orchestrator'))

@@ -1,4 +1,5 @@
 /** `planner()`: a model plans over what is registered, and the plan is followed step by step, whatever becomes of the process. */
+
 import type { AnyStateMachine } from 'xstate'
 import { type Agent as CoreAgent, now } from '../../index.ts'
 import { agent } from '../agent/agent.ts'
@@ -9,6 +10,7 @@ import type { ExecuteOptions } from '../options.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import { jsonSchemaOf, type Schema } from '../schema.ts'
 import type { Streamed } from '../streamed.ts'
+import { written } from '../written.ts'
 import { plannerMachine } from './compile.rules.ts'
 import { type AnyPlanner, type Capability, checkPlanner, type PlannerDefinition } from './definition.ts'
 import { Plan } from './plan.rules.ts'
@@ -161,4 +163,4 @@ const plannerAgent = ({ name, agent: own, model, instructions, repair = 0 }: Any
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const planner = <Input = string, Inputs extends Record<string, unknown> = Record<string, unknown>, Data = Record<string, unknown>>(
   definition: PlannerDefinition<Input, Inputs, Data>,
-): Planner<Input, Data> => new Planner(definition)
+): Planner<Input, Data> => new Planner(written(definition, 'planner'))

@@ -1,10 +1,12 @@
 /** `schedule()`: begins runs when they are due, as an actor of its own whose timer outlives every process. */
+
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, isRuntimeError, now, type Runtime, uuid } from '../../index.ts'
 import type { ReportStatus } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import type { AnyExecutable } from '../executable.ts'
 import type { Bound } from '../options.ts'
+import { written } from '../written.ts'
 import { scheduleMachine } from './compile.rules.ts'
 import { type CheckedSchedule, checkedSchedule, type ScheduleDefinition } from './definition.ts'
 import type { FiringRecord, Plan, ScheduleState } from './schedule.context.ts'
@@ -134,4 +136,4 @@ export class Schedule {
 
 /** @throws LadderError SCHEDULE_CONFIG naming what is wrong with it */
 export const schedule = <Input>(definition: ScheduleDefinition<Input>): Schedule =>
-  new Schedule(checkedSchedule(definition as ScheduleDefinition<never>), definition.description)
+  new Schedule(checkedSchedule(written(definition, 'schedule') as ScheduleDefinition<never>), definition.description)

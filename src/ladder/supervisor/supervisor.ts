@@ -1,4 +1,5 @@
 /** `supervisor()`: who is asked is chosen as it goes, in code or by a model, until it is enough. */
+
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
 import type { LadderEvent, Report } from '../envelope.ts'
@@ -9,6 +10,7 @@ import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { Mirror } from '../stores/mirror.ts'
 import type { SnapshotStore } from '../stores/store.ts'
+import { written } from '../written.ts'
 import { checkedHelper, checkedIntents } from './check.ts'
 import type { SupervisorMirror } from './code.effects.ts'
 import { supervisorMachine } from './compile.rules.ts'
@@ -155,4 +157,4 @@ export const supervisor = <
   const Output extends Schema | undefined = undefined,
 >(
   definition: SupervisorDefinition<Input, State, Name, Output>,
-): Supervisor<Input, DataOf<State, Output>> => new Supervisor(definition)
+): Supervisor<Input, DataOf<State, Output>> => new Supervisor(written(definition, 'supervisor'))

@@ -137,7 +137,8 @@ export type AnyWork = Work<never, never, string>
 export type AnyStep = Step<never, never, string>
 export type AnyWorkflow = WorkflowDefinition<never, never, string, unknown>
 
-export const childrenOf = (step: AnyStep): readonly AnyWork[] => ('parallel' in step ? step.parallel : [])
+export const childrenOf = (step: AnyStep): readonly AnyWork[] =>
+  'parallel' in step && Array.isArray(step.parallel) ? (step.parallel as readonly AnyWork[]) : []
 
 const stepName = /^[A-Za-z][\w-]{0,63}$/
 const kindName = /^[a-z][a-z0-9-]{0,31}$/
@@ -153,7 +154,9 @@ export const checkWorkflow = (definition: AnyWorkflow): void => {
   if (definition.snapshotStore !== undefined && !isSnapshotStore(definition.snapshotStore))
     throw wrong(`snapshotStore of '${name}' is no store`, 'give memorySnapshots(), sqliteSnapshots(…) or one of your own')
   const seen = new Set<string>()
-  for (const step of steps as readonly AnyStep[])
+  for (const [index, step] of (steps as readonly AnyStep[]).entries()) {
+    if (typeof step !== 'object' || step === null)
+      throw wrong(`steps[${index}] of '${name}' is no step`, "write { name: 'charge', run: async ({ input }) => … }")
     for (const one of [step, ...childrenOf(step)]) {
       // Records of steps are found by name.
       if (typeof one?.name !== 'string' || !stepName.test(one.name) || one.name in Object.prototype)
@@ -165,9 +168,19 @@ export const checkWorkflow = (definition: AnyWorkflow): void => {
       seen.add(one.name)
       checkWork(name, one, one !== step)
     }
+  }
 }
 
+const options = ['name', 'input', 'mergeState', 'schema', 'timeoutMs', 'skip', 'before', 'after', 'output', 'retry', 'nextStep', 'onFailure']
+
 const checkWork = (workflow: string, step: AnyStep, isChild: boolean): void => {
+  // One that is misspelt, or is none of this kind, would do nothing, and nobody would know.
+  const unknown = Object.keys(step).find((key) => ![...options, ...sorts].includes(key) || (key === 'timeoutMs' && !('waitFor' in step)))
+  if (unknown !== undefined)
+    throw wrong(
+      `the step '${step.name}' of '${workflow}' has '${unknown.slice(0, 40)}', which means nothing there`,
+      'see docs/guides/workflows.md, "What a step says"',
+    )
   const kinds = sorts.filter((sort) => Object.hasOwn(step, sort))
   if (kinds.length !== 1)
     throw wrong(

@@ -1,4 +1,5 @@
 /** `workflow()`: steps in an order, each written down when it has ended, so that a run goes on after any crash where it was. */
+
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
@@ -7,6 +8,7 @@ import { type AnyExecutable, Executable } from '../executable.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { Mirror } from '../stores/mirror.ts'
+import { written } from '../written.ts'
 import { workflowMachine } from './compile.rules.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, checkWorkflow, childrenOf, isWork, type WorkflowDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
@@ -122,4 +124,4 @@ const restsOf = (step: AnyStep): Pick<WorkflowShape['steps'][number], 'rests'> =
 /** @throws LadderError WORKFLOW_ERROR naming what is wrong with it */
 export const workflow = <Input = unknown, State extends object = Record<string, unknown>, const Name extends string = string, Data = unknown>(
   definition: WorkflowDefinition<Input, State, Name, Data>,
-): Workflow<Input, Data> => new Workflow(definition as unknown as AnyWorkflow)
+): Workflow<Input, Data> => new Workflow(written(definition, 'workflow') as unknown as AnyWorkflow)

@@ -52,6 +52,13 @@ test('[WL-013, WL-044] executables are given the registry and the clock of the r
   expect((await store.record('desk', 's')).lock?.acquiredAt).toBe(kit.clock.now())
   await kit.clock.advance(1_000)
   expect((await store.record('desk', 's')).lock).toBeNull()
+})
+
+test('[WL-013] an executable whose runtime has ended has no registry any more', async () => {
+  const flow = workflow({ name: 'flow', steps: [{ name: 'one', run: () => 1 }] })
+  const bind = vi.spyOn(flow, 'bind')
+  await using kit = await aLadder(flow)
+  expect(bind.mock.lastCall?.[0]).toBeDefined()
   await kit.runtime.close()
-  expect(lastBound()).toBeUndefined()
+  expect(bind.mock.lastCall?.[0]).toBeUndefined()
 })
