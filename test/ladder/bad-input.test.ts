@@ -25,6 +25,14 @@ test('[WL-004] a request of a session that is named by no text is refused, and n
   await expect(kit.clock.until(refused)).rejects.toMatchObject({ code: 'SCHEMA_VALIDATION_FAILED', hint: expect.stringContaining('requestId') })
 })
 
+test('[WL-004] the longest name of a session makes turns, and a longer one is refused before anything runs', async () => {
+  const desk = aDesk()
+  await using kit = await aLadder(desk)
+  const called = (sessionId: string) => kit.clock.until(desk.execute('', { sessionId, history: [] }))
+  expect(await called('é'.repeat(450))).toMatchObject({ turnIndex: 0 })
+  await expect(called('é'.repeat(451))).rejects.toMatchObject({ code: 'SCHEMA_VALIDATION_FAILED', hint: expect.stringContaining('shorter') })
+})
+
 test('[WL-004] a session says what is no decision, whether or not a call waits', async () => {
   const desk = aDesk()
   await using _ = await aLadder(desk)

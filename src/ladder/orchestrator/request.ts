@@ -16,10 +16,17 @@ type Said = {
   inside?: RunInput['inside']
 }
 
+const sessionIdBytesMax = 900
+
 /** @throws LadderError SCHEMA_VALIDATION_FAILED where the caller made a mistake */
 export const checkedCall = (name: string, sessionId: unknown, history: unknown, requestId: unknown = ''): readonly HistoryMessage[] => {
   if (typeof sessionId !== 'string' || sessionId === '')
     throw new LadderError('SCHEMA_VALIDATION_FAILED', `a call of '${name}' names no session`, { hint: "give sessionId: 'user-1'" })
+  // The runs of its turns are called after it, and no name may have more than 1,024.
+  if (new TextEncoder().encode(sessionId).length > sessionIdBytesMax)
+    throw new LadderError('SCHEMA_VALIDATION_FAILED', `the sessionId of a call of '${name}' has more than ${sessionIdBytesMax} bytes`, {
+      hint: 'give a shorter one, such as a hash of it',
+    })
   if (history === undefined)
     throw new LadderError('SCHEMA_VALIDATION_FAILED', `a call of '${name}' has no history`, {
       hint: 'give all that was said in the session, history: [] at first: the runtime does not keep it',
