@@ -6,10 +6,11 @@ import { type Counts, count } from '../../bench/counts.ts'
 // and forty functions more, for prompts that say what they hold and runs that say when they did what; 0018: two guards, twenty-four files, ninety functions and
 // promises more, for tools, skills, files and a configuration that a turn asks after; 0020: a guard, a file and two functions more, for the question whether there is
 // anything to look up; 0021: a file and four functions more, so that a fork begins also where somebody looks or sends at that moment;
-// 0024: for a turn with a tool a file and five functions more, for what a call may carry).
+// 0024: for a turn with a tool a file and five functions more, for what a call may carry, and a function more for actors
+// that have ended).
 const limits = {
-  plain: { kilobytes: 390, ofOurs: 108, snapshots: 22, actors: 4, actions: 30, guards: 24, files: 131, functions: 670 },
-  tool: { kilobytes: 645, ofOurs: 169, snapshots: 37, actors: 7, actions: 54, guards: 47, files: 143, functions: 770 },
+  plain: { kilobytes: 390, ofOurs: 108, snapshots: 22, actors: 4, actions: 30, guards: 24, files: 131, functions: 671 },
+  tool: { kilobytes: 645, ofOurs: 169, snapshots: 37, actors: 7, actions: 54, guards: 47, files: 143, functions: 771 },
   delta: { files: 11, functions: 16 },
 }
 /** Of what a turn allocates a little depends on what is compiled by then. */

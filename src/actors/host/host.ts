@@ -13,7 +13,7 @@ import { CommitWaiters } from './commit-waiters.ts'
 import { Deletions } from './deletions.ts'
 import { settled, vacated } from './drain.ts'
 import type { HostOptions, SendOptions } from './host.options.ts'
-import { hasEnded, Idling } from './idling.ts'
+import { Idling } from './idling.ts'
 import { defaultLimits, type HostLimits } from './limits.ts'
 import { Sleeping } from './sleeping.ts'
 import { WakeBackoff } from './wake-backoff.ts'
@@ -62,7 +62,7 @@ export class Host {
       others: options.others ?? this,
       committed: (root, ...args) => {
         this.#watchers.committed(root.name)
-        if (hasEnded(root)) this.#idling.ended()
+        if (root.replica && root.replica.status !== 'active') this.#idling.ended()
         const rested = this.#resting.storeTook(environment.clock.now())
         if (rested !== undefined) this.#waking.by(rested)
         events.committed?.(root, ...args)

@@ -10,7 +10,7 @@ const pauseMs = 1000
 /** One that has ended stays as long, for those who were waiting for that. */
 const endedMs = 1000
 
-export const hasEnded = ({ replica }: Pick<Root, 'replica'>): boolean => replica !== undefined && replica.status !== 'active'
+const hasEnded = ({ replica }: Pick<Root, 'replica'>): boolean => replica !== undefined && replica.status !== 'active'
 
 type IdlingParts = {
   environment: Pick<Environment, 'clock' | 'log'>
