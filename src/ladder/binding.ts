@@ -22,6 +22,11 @@ export class Binding<Bound> {
     this.#next = Promise.withResolvers()
   }
 
+  /** Resolves when it is bound once more. */
+  protected get boundAgain(): Promise<void> {
+    return this.#next.promise
+  }
+
   /** Does it on the runtime that is there, and again on the next one where that one leaves meanwhile: to the caller it is one and the same. */
   async outlasting<Value>({ stopped, waits }: Caller, work: () => Promise<Value>): Promise<Value> {
     if (!this.to && this.#isAnnounced) await this.#next.promise

@@ -1,9 +1,11 @@
 /** What an author writes of an agent: all that `agent()` of `statecast` takes, and how it is executed. */
+
 import { type Agent, type AgentDefinition as CoreDefinition, agent as defineAgent, isRuntimeError, type Tool } from '../../index.ts'
 import type { Heard } from '../audience.ts'
 import { delegateOf } from '../delegates.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { fnv1a, isKindName } from '../names.rules.ts'
 import { isLenient, type Schema } from '../schema.ts'
 import type { Prices } from '../usage.rules.ts'
 import { type ApprovalPolicy, withApproval } from './approval-policy.ts'
@@ -62,7 +64,6 @@ export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 
 }
 
 const lenientRepairs = 2
-const kindName = /^[a-z][a-z0-9-]{0,31}$/
 
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
@@ -73,7 +74,7 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
   const tools = configured(given, () => wanted.map((one) => (one instanceof Executable ? one.asTool() : one)))
   const core = { ...rest, ...withApproval(given, approval, beforeTool), ...wrapped(tools, leakedToolCalls, wrapModel), tools }
   const name = given ?? nameFor(core)
-  if (typeof name !== 'string' || !kindName.test(name))
+  if (!isKindName(name))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of an agent`, 'use lower-case letters, digits and hyphens, at most 32')
   if (!Number.isInteger(repair) || repair < 0 || repair > 10) throw wrong(`repair of '${name}' is ${String(repair)}`, 'it is a whole number up to 10')
   if (!Number.isInteger(maxTrips) || maxTrips < 1) throw wrong(`maxTrips of '${name}' is ${String(maxTrips)}`, 'it is a whole number from 1 on')
@@ -144,9 +145,7 @@ const configured = <Made>(name: string | undefined, make: () => Made): Made => {
 /** The same for the same model and tools, in every process. */
 const nameFor = ({ model = 'default', tools = [] }: Omit<CoreDefinition, 'name'>): string => {
   const said = [model, ...tools.map((tool) => tool.name).toSorted()].join(' ')
-  let hash = 0x811c9dc5
-  for (const character of said) hash = Math.imul(hash ^ (character.codePointAt(0) as number), 0x01000193) >>> 0
-  return `agent-${hash.toString(16).padStart(8, '0')}`
+  return `agent-${fnv1a(Array.from(said, (character) => character.codePointAt(0) as number))}`
 }
 
 const wrong = (message: string, hint: string): LadderError => new LadderError('LADDER_CONFIG', message, { hint })

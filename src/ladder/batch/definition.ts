@@ -1,7 +1,9 @@
 /** What an author writes of a batch: what runs over items, how many at once, and whether one that fails is tried again. */
+
 import type { Heard } from '../audience.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { isKindName } from '../names.rules.ts'
 import type { Retry } from '../workflow/definition.ts'
 
 export type BatchOptions = Heard & {
@@ -18,15 +20,12 @@ export type BatchOptions = Heard & {
 
 type CheckedBatch = Pick<BatchOptions, 'version' | 'description' | 'retry'> & { name: string; concurrency: number; executable: AnyExecutable }
 
-const kindName = /^[a-z][a-z0-9-]{0,31}$/
-
 /** @throws LadderError BATCH_CONFIG naming what is wrong with it */
 export const checkedBatch = (executable: AnyExecutable, options: BatchOptions): CheckedBatch => {
   if (!(executable instanceof Executable))
     throw wrong('a batch has nothing to run over its items', 'give what agent() or workflow() of statecast/ladder returned')
   const { name = `${executable.name}-batch`, concurrency = 5, retry } = options
-  if (typeof name !== 'string' || !kindName.test(name))
-    throw wrong(`'${String(name).slice(0, 40)}' is no name of a batch`, 'use lower-case letters, digits and hyphens, at most 32')
+  if (!isKindName(name)) throw wrong(`'${String(name).slice(0, 40)}' is no name of a batch`, 'use lower-case letters, digits and hyphens, at most 32')
   if (name === executable.name) throw wrong(`the batch '${name}' is named as what it runs`, 'give it another name')
   if (!isCount(concurrency)) throw wrong(`concurrency of '${name}' is ${String(concurrency)}`, 'it is a whole number from 1 on')
   if (retry !== undefined && (typeof retry !== 'object' || retry === null || (retry.attempts !== undefined && !isCount(retry.attempts))))

@@ -1,10 +1,12 @@
 /** What an author writes of an orchestrator: a supervisor for each turn, and how a session is kept between them. */
+
 import { agent } from '../agent/agent.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import type { HistoryMessage, HistoryWindow } from '../history.rules.ts'
 import type { MemoryStore } from '../memory/memory-store.ts'
 import { type MemoryOptions, memoryOptions } from '../memory/session-memory.ts'
+import { isKindName } from '../names.rules.ts'
 import type { Schema } from '../schema.ts'
 import { isSnapshotStore } from '../stores/mirror.ts'
 import type { CheckpointStore, SnapshotStore } from '../stores/store.ts'
@@ -80,12 +82,10 @@ export type CheckedOrchestrator = {
   keepRows: number | undefined
 }
 
-const kindName = /^[a-z][a-z0-9-]{0,23}$/
-
 /** @throws LadderError ORCHESTRATOR_CONFIG, MEMORY_CONFIG naming what is wrong with it */
 export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchestrator => {
   const { name, iterate, summarize = {}, keepSnapshots = 100, memory, checkpointStore, snapshotStore, commands = {}, endsWhen } = definition
-  if (typeof name !== 'string' || !kindName.test(name))
+  if (!isKindName(name, 24))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of an orchestrator`, 'use lower-case letters, digits and hyphens, at most 24')
   if (iterate !== undefined && typeof iterate !== 'boolean') throw wrong(`iterate of '${name}' is ${String(iterate)}`, 'it is true or false')
   if (keepSnapshots !== 'all' && !isCount(keepSnapshots, 1))

@@ -18,7 +18,7 @@ import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
 import { written } from '../written.ts'
 import { answerOf, sessionOf } from './asking.ts'
-import { Binding } from './binding.ts'
+import { HostBinding } from './binding.ts'
 import type { Compaction } from './compaction.rules.ts'
 import { sessionMachine } from './compile.rules.ts'
 import { type AnyOrchestrator, type CheckedOrchestrator, type Commands, checkedOrchestrator, type OrchestratorDefinition } from './definition.ts'
@@ -49,7 +49,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   readonly agents: readonly Agent[]
   readonly #checked: CheckedOrchestrator
   readonly #supervisor: Supervisor
-  readonly #binding: Binding
+  readonly #binding: HostBinding
   readonly #results: Results<Data>
   readonly #listeners: Listeners
 
@@ -72,7 +72,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     this.#supervisor = configured(
       () => new Supervisor(supervised, { isSingle: !iterate, ...(iterate && { snapshots: () => namedSnapshots(snapshotStore || undefined) }) }),
     )
-    this.#binding = new Binding(name)
+    this.#binding = new HostBinding(name)
     this.signature = signatureOf(definition, checkedIntents(supervised))
     const store = () => this.#store()
     this.#results = new Results(checked, { signature: this.signature, binding: this.#binding, store })
@@ -93,7 +93,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Called when a runtime starts with it, and with nothing when that one ends. */
   bind(bound: Bound | undefined): void {
-    this.#binding.set(bound)
+    this.#binding.bind(bound)
     this.#supervisor.bind(bound)
     this.#checked.summarizer?.bind(bound)
   }

@@ -2,14 +2,14 @@
 import { LadderError, wordsOf } from '../errors.ts'
 import { observed, observersFor } from '../observers.ts'
 import type { CheckpointStore } from '../stores/store.ts'
-import type { Binding } from './binding.ts'
+import type { HostBinding } from './binding.ts'
 import type { CheckedOrchestrator } from './definition.ts'
 import type { TurnResult } from './options.ts'
 import { recordOf, reportOf } from './report.rules.ts'
 import type { Answer } from './session.context.ts'
 import { childOf, Turns } from './turns.ts'
 
-type Parts = { signature: string; binding: Binding; store: () => Promise<CheckpointStore> }
+type Parts = { signature: string; binding: HostBinding; store: () => Promise<CheckpointStore> }
 
 export class Results<Data> {
   readonly #checked: CheckedOrchestrator

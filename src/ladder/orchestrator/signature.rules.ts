@@ -1,6 +1,7 @@
 /** What a session remembers of the definition that its turns were made by. Pure. */
 import { machineSignature } from '../../index.ts'
 import type { AnyExecutable } from '../executable.ts'
+import { fnv1a } from '../names.rules.ts'
 import type { CheckedIntent } from '../supervisor/definition.ts'
 import type { AnyOrchestrator } from './definition.ts'
 
@@ -19,27 +20,19 @@ const shapeOf = (window: unknown): string => (window === undefined ? 'none' : ty
  */
 export const signatureOf = (definition: AnyOrchestrator, intents: readonly CheckedIntent[]): string => {
   const { name, route, router, evaluate, initialAgent, maxIterations = 10, iterate = false, historyWindow = {} } = definition
-  return fnv1a(
-    JSON.stringify([
-      name,
-      intents
-        .map((intent) => [intent.name, intent.description ?? '', ...unitOf(intent.agent)])
-        .toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1)),
-      router?.name ?? '',
-      route !== undefined,
-      evaluate !== undefined,
-      initialAgent ?? '',
-      maxIterations,
-      iterate,
-      shapeOf(historyWindow.router),
-      shapeOf(historyWindow.agents),
-    ]),
-  )
-}
-
-/** Of its UTF-8, 32 bits. */
-const fnv1a = (text: string): string => {
-  let hash = 0x811c9dc5
-  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
-  return hash.toString(16).padStart(8, '0')
+  const said = JSON.stringify([
+    name,
+    intents
+      .map((intent) => [intent.name, intent.description ?? '', ...unitOf(intent.agent)])
+      .toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1)),
+    router?.name ?? '',
+    route !== undefined,
+    evaluate !== undefined,
+    initialAgent ?? '',
+    maxIterations,
+    iterate,
+    shapeOf(historyWindow.router),
+    shapeOf(historyWindow.agents),
+  ])
+  return fnv1a(new TextEncoder().encode(said))
 }

@@ -1,8 +1,10 @@
 /** What an author writes of a planner: what a model may plan with, and how its plans are followed. */
+
 import type { AgentDefinition } from '../agent/definition.ts'
 import type { Heard } from '../audience.ts'
 import { LadderError, type LadderErrorBody } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { isKindName } from '../names.rules.ts'
 import type { Schema } from '../schema.ts'
 import type { Plan, PlanStep } from './plan.rules.ts'
 
@@ -69,13 +71,12 @@ export type PlannerDefinition<Input, Inputs extends Record<string, unknown>, Dat
 // biome-ignore lint/suspicious/noExplicitAny: one of any types
 export type AnyPlanner = PlannerDefinition<any, any, unknown>
 
-const kindName = /^[a-z][a-z0-9-]{0,26}$/
 const capabilityName = /^[A-Za-z][\w-]{0,63}$/
 
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const checkPlanner = (definition: AnyPlanner): void => {
   const { name, capabilities, mode = 'sequential', maxConcurrency = 4, maxSteps = 1, replan = { maxReplans: 0 }, agent } = definition
-  if (typeof name !== 'string' || !kindName.test(name))
+  if (!isKindName(name, 27))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of a planner`, 'use lower-case letters, digits and hyphens, at most 27')
   if (typeof capabilities !== 'object' || capabilities === null || Object.keys(capabilities).length === 0)
     throw wrong(`the planner '${name}' has nothing to plan with`, "write capabilities: { search: { use: searcher, description: 'Finds …' } }")

@@ -1,6 +1,8 @@
 /** What an author writes: what runs, when, and what happens where runs overlap or were missed. */
+
 import { LadderError } from '../errors.ts'
 import { Executable } from '../executable.ts'
+import { isKindName } from '../names.rules.ts'
 import { type Cadence, type CheckedCadence, checkedCadence, wrong } from './cadence.ts'
 import type { Plan } from './schedule.context.ts'
 
@@ -27,12 +29,10 @@ export type ScheduleDefinition<Input> = {
 
 export type CheckedSchedule = { name: string; run: Executable<unknown, unknown>; cadence: CheckedCadence; plan: Plan; input: unknown }
 
-const kindName = /^[a-z][a-z0-9-]{0,31}$/
-
 /** @throws LadderError SCHEDULE_CONFIG naming what is wrong with it */
 export const checkedSchedule = (definition: ScheduleDefinition<never>): CheckedSchedule => {
   const { name, run, input, overlap = 'skip', catchUp = 'once', graceMs = 60_000, keep = 50 } = definition
-  if (typeof name !== 'string' || !kindName.test(name))
+  if (!isKindName(name))
     throw new LadderError('SCHEDULE_CONFIG', `'${String(name).slice(0, 40)}' is no name of a schedule`, {
       hint: 'use lower-case letters, digits and hyphens, at most 32',
     })

@@ -1,17 +1,18 @@
 /** What is wrong with a supervisor as its author wrote it, said where it is written. */
+
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import type { HistoryReader } from '../history.rules.ts'
+import { isKindName } from '../names.rules.ts'
 import { isSnapshotStore } from '../stores/mirror.ts'
 import { type AnySupervisor, type CheckedHelper, type CheckedIntent, type Code, END, type Intent } from './definition.ts'
 
-const kindName = /^[a-z][a-z0-9-]{0,31}$/
 const intentName = /^[A-Za-z][\w-]{0,63}$/
 
 /** @throws LadderError SUPERVISOR_CONFIG, SUPERVISOR_INTENT_MIXED_DISPATCH, SUPERVISOR_INTENT_DESCRIPTION_REQUIRED */
 export const checkedIntents = (definition: AnySupervisor): readonly CheckedIntent[] => {
   const { name, intents, route, router, classifier, initialAgent, maxIterations = 10, maxFanOut = 10 } = definition
-  if (typeof name !== 'string' || !kindName.test(name))
+  if (!isKindName(name))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of a supervisor`, 'use lower-case letters, digits and hyphens, at most 32')
   // What a part of its chart is called.
   if (name === 'dispatching') throw wrong(`'${name}' is no name of a supervisor`, 'a state of each of them is called so: choose another one')

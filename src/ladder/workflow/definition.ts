@@ -1,9 +1,11 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
+
 import type { Heard } from '../audience.ts'
 import type { Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import type { HistoryMessage } from '../history.rules.ts'
+import { isKindName } from '../names.rules.ts'
 import type { CallOptions } from '../options.ts'
 import type { Schema } from '../schema.ts'
 import { isSnapshotStore } from '../stores/mirror.ts'
@@ -141,12 +143,11 @@ export const childrenOf = (step: AnyStep): readonly AnyWork[] =>
   'parallel' in step && Array.isArray(step.parallel) ? (step.parallel as readonly AnyWork[]) : []
 
 const stepName = /^[A-Za-z][\w-]{0,63}$/
-const kindName = /^[a-z][a-z0-9-]{0,31}$/
 
 /** @throws LadderError WORKFLOW_ERROR naming what is wrong with it */
 export const checkWorkflow = (definition: AnyWorkflow): void => {
   const { name, steps, maxSteps = 100 } = definition
-  if (typeof name !== 'string' || !kindName.test(name))
+  if (!isKindName(name))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of a workflow`, 'use lower-case letters, digits and hyphens, at most 32')
   if (!Array.isArray(steps) || steps.length === 0)
     throw wrong(`the workflow '${name}' has no steps`, "write steps: [{ name: 'charge', run: async ({ input }) => … }]")
