@@ -32,7 +32,7 @@ const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Pro
   const { state = {}, version = null, summarize } = definition
   const store = await scope.store()
   const row = await store.load(name, sessionId)
-  const { lock, summarizedThrough } = row ? await store.record(name, sessionId) : { lock: null, summarizedThrough: null }
+  const summarizedThrough = row?.summarized_through ?? null
   const range =
     turn?.request.wants === 'compaction'
       ? rangeOf(turn.request.foldable?.length ?? 0, typeof summarize === 'function' ? null : summarizedThrough)
@@ -45,7 +45,7 @@ const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Pro
     version,
     savedSignature: row?.signature ?? null,
     summarizedThrough,
-    lockedUntil: lock?.expiresAt ?? null,
+    lockedUntil: typeof row?.lock_expires_at === 'string' ? Date.parse(row.lock_expires_at) : null,
     lockMaxMs,
     recalls: memory !== undefined && memory.recall.k !== 0,
     asksSummarizer: summarizer !== undefined && typeof summarize !== 'function',
