@@ -13,6 +13,17 @@ export const rangeOf = (foldable: number, through: number | null): Range | undef
   return from < foldable ? { from, to: foldable - 1 } : undefined
 }
 
+/**
+ * The part after a turn, which is worth a summary: what was summarised before waits until so many messages have come. Where a caller applies it, that shows in a history that begins
+ * with one.
+ */
+export const dueRange = (foldable: readonly HistoryMessage[], through: number | null, margin: number): Range | undefined => {
+  const range = rangeOf(foldable.length, through)
+  const summaries = through === null && foldable[0]?.role === 'system' ? 1 : 0
+  const isAgain = through !== null || summaries > 0
+  return range && (!isAgain || range.to - range.from + 1 - summaries >= margin) ? range : undefined
+}
+
 export const compactionOf = (content: string, { from, to }: Range): Compaction => ({
   summary: { role: 'system', content },
   replacesFromIndex: from,

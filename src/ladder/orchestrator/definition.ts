@@ -13,6 +13,9 @@ import type { CheckpointStore, SnapshotStore } from '../stores/store.ts'
 import type { SupervisorDefinition } from '../supervisor/definition.ts'
 import type { Compaction } from './compaction.rules.ts'
 
+/** Messages that stay as they are where nothing else is said. */
+export const keptMessages = 8
+
 type Late<Value> = Value | Promise<Value>
 type OfSession = { sessionId: string }
 
@@ -21,6 +24,8 @@ export type SummarizePolicy = {
   afterTurns?: number
   /** Default: 8. */
   keep?: number
+  /** How many messages have to come after a summary until the next one is made, so that not every turn pays for one. Default: as many as `keep`. */
+  margin?: number
   /** An agent, or the reference of a model. Default: a memo that says how many messages are left out. */
   summarizer?: AnyExecutable | string
   /** Applies it to the history that the caller keeps. Default: it comes back in the result, and nothing is recorded. */
@@ -123,12 +128,13 @@ export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchest
   }
 }
 
-const checkPolicy = (name: string, given: unknown, { afterTurns, keep = 8, summarizer, onCompact, lock }: SummarizePolicy): void => {
+const checkPolicy = (name: string, given: unknown, { afterTurns, keep, margin, summarizer, onCompact, lock }: SummarizePolicy): void => {
   if ((typeof given !== 'object' && typeof given !== 'function') || given === null)
     throw wrong(`summarize of '${name}' is no policy`, 'give { afterTurns, keep, summarizer }, or a function')
   for (const [option, value, least] of [
     ['afterTurns', afterTurns ?? 0, 0],
-    ['keep', keep, 0],
+    ['keep', keep ?? 0, 0],
+    ['margin', margin ?? 0, 0],
     ['lock.maxWait', lock?.maxWait ?? 0, 0],
   ] as const)
     if (!isCount(value, least)) throw wrong(`summarize.${option} of '${name}' is ${String(value)}`, `it is a whole number from ${least} on`)

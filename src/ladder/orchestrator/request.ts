@@ -4,7 +4,7 @@ import { checkedHistory, type HistoryMessage } from '../history.rules.ts'
 import type { RunInput } from '../run.rules.ts'
 import { fitted } from '../schema.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
-import type { CheckedOrchestrator } from './definition.ts'
+import { type CheckedOrchestrator, keptMessages } from './definition.ts'
 import type { SessionRequest } from './session.context.ts'
 
 type Said = {
@@ -61,7 +61,8 @@ export const compactRequestOf = ({ definition, policy }: CheckedOrchestrator, id
 }
 
 /** All but the newest: no more than that can be compacted. */
-const older = (history: readonly HistoryMessage[], keep = 8): readonly HistoryMessage[] => history.slice(0, Math.max(0, history.length - keep))
+const older = (history: readonly HistoryMessage[], keep = keptMessages): readonly HistoryMessage[] =>
+  history.slice(0, Math.max(0, history.length - keep))
 
 const plainState = (name: string, state: object): Record<string, unknown> => {
   try {

@@ -5,7 +5,8 @@ import { wordsOf } from '../errors.ts'
 import { recallFor, rememberFor } from '../memory/session-memory.ts'
 import type { CheckpointRow } from '../stores/store.ts'
 import { compactionActors } from './compaction.effects.ts'
-import { rangeOf } from './compaction.rules.ts'
+import { dueRange, rangeOf } from './compaction.rules.ts'
+import { keptMessages } from './definition.ts'
 import { loadActor, lookActor, recallActor, saveActor, summaryActor, turnActor } from './session.chart.rules.ts'
 import type { Persisted, Plan, Recalled, SessionRun } from './session.context.ts'
 import { type SessionScope, sessionTask } from './session-task.effects.ts'
@@ -32,7 +33,7 @@ const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Pro
   const { state = {}, version = null, summarize } = definition
   const store = await scope.store()
   const row = await store.load(name, sessionId)
-  const { lock, summarizedThrough } = row ? await store.record(name, sessionId) : { lock: null, summarizedThrough: null }
+  const summarizedThrough = row?.summarized_through ?? null
   const range =
     turn?.request.wants === 'compaction'
       ? rangeOf(turn.request.foldable?.length ?? 0, typeof summarize === 'function' ? null : summarizedThrough)
@@ -45,7 +46,7 @@ const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Pro
     version,
     savedSignature: row?.signature ?? null,
     summarizedThrough,
-    lockedUntil: lock?.expiresAt ?? null,
+    lockedUntil: typeof row?.lock_expires_at === 'string' ? Date.parse(row.lock_expires_at) : null,
     lockMaxMs,
     recalls: memory !== undefined && memory.recall.k !== 0,
     asksSummarizer: summarizer !== undefined && typeof summarize !== 'function',
@@ -92,7 +93,8 @@ const saved = async (
     isOver = (await definition.endsWhen?.({ sessionId, turnIndex: plan.turnIndex, state: state as never, data: end.data })) === true
   })
   const isDue = policy.afterTurns !== undefined && plan.turnIndex >= policy.afterTurns
-  const range = isDue ? rangeOf(request?.foldable?.length ?? 0, plan.summarizedThrough) : undefined
+  const { keep = keptMessages, margin = Math.max(1, keep) } = policy
+  const range = isDue ? dueRange(request?.foldable ?? [], plan.summarizedThrough, margin) : undefined
   return { route: end.route, isOver, warnings, ...(range && { range }) }
 }
 

@@ -7,13 +7,15 @@ import { recordOf, type TurnRecord } from './report.rules.ts'
 
 type Ended = RunEnd & { input: unknown }
 
-/** Sessions, and turns of each, that are kept in memory. */
-const sessionsMax = 100
+/** Turns that are kept in memory, of all sessions and of each. */
+const allMax = 10_000
 const turnsMax = 100
 
 export class Turns {
   readonly #kind: string
-  readonly #kept = new Map<string, Map<number, TurnRecord>>()
+  /** `undefined` for one whose actor is gone, so that nobody looks for it again. */
+  readonly #kept = new Map<string, Map<number, TurnRecord | undefined>>()
+  #count = 0
 
   constructor(kind: string) {
     this.#kind = kind
@@ -25,15 +27,25 @@ export class Turns {
   }
 
   note(sessionId: string, record: TurnRecord): void {
-    const kept = this.#kept.get(sessionId) ?? new Map<number, TurnRecord>()
+    this.#keep(sessionId, record.turn, record)
+  }
+
+  #keep(sessionId: string, turn: number, record: TurnRecord | undefined): void {
+    const kept = this.#kept.get(sessionId) ?? new Map<number, TurnRecord | undefined>()
+    if (!kept.has(turn)) this.#count += 1
+    kept.set(turn, record)
     // The session that was used last is the last to go.
     this.#kept.delete(sessionId)
-    this.#kept.set(sessionId, kept.set(record.turn, record))
-    for (const oldest of [...kept.keys()].slice(0, Math.max(0, kept.size - turnsMax))) kept.delete(oldest)
-    for (const oldest of [...this.#kept.keys()].slice(0, Math.max(0, this.#kept.size - sessionsMax))) this.#kept.delete(oldest)
+    this.#kept.set(sessionId, kept)
+    for (const oldest of [...kept.keys()].slice(0, Math.max(0, kept.size - turnsMax))) if (kept.delete(oldest)) this.#count -= 1
+    for (const one of this.#kept.keys()) {
+      if (this.#count <= allMax) break
+      this.forget(one)
+    }
   }
 
   forget(sessionId: string): void {
+    this.#count -= this.#kept.get(sessionId)?.size ?? 0
     this.#kept.delete(sessionId)
   }
 
@@ -47,7 +59,7 @@ export class Turns {
       for (const turn of missing) {
         const row = rows.find((one) => one.turn_index === turn)
         const found = row && (await this.#stored(runtime, `${sessionId}.${row.version ?? 'unversioned'}.${turn}`))
-        if (found) this.note(sessionId, recordOf(turn, found.input, found.report))
+        this.#keep(sessionId, turn, found && recordOf(turn, found.input, found.report))
       }
     }
     const kept = this.#kept.get(sessionId)

@@ -20,7 +20,7 @@ import type { CheckpointRow, CheckpointStore, SessionRecord } from './store.ts'
 
 /**
  * @property generation names the rows of a session from its beginning until it is deleted: what still clears up an old one never meets a new one
- * @property rows which turns have one; the row after the last may be there already, as it is written first
+ * @property rows which turns have one. Where a process has died, the row after the last may be there already, or the last one not yet
  * @property touchedAt ms since the epoch
  * @property isGone deleted, and not cleared up yet
  */
@@ -54,6 +54,19 @@ export const keyedCheckpoints = (given: Keys, now: Now): CheckpointStore => {
     }
   }
 
+  /** The newest that the record knows: of the last turn, unless its writer has died in between. */
+  const known = async (name: string, kept: Kept): Promise<CheckpointRow | undefined> => {
+    for (const turn of turnsIn(kept.rows.slice(-1)).reverse()) {
+      const row = await rowAt(name, kept, turn)
+      if (row) return row
+    }
+    return kept.rows.length > 1 ? known(name, { ...kept, rows: kept.rows.slice(0, -1) }) : undefined
+  }
+  const newest = async (name: string, kept: Kept): Promise<CheckpointRow | undefined> => {
+    const [last, unknown] = await Promise.all([known(name, kept), later(name, kept)])
+    return unknown.at(-1) ?? last
+  }
+
   const clear = async (name: string, key: string, { kept, revision }: Found): Promise<void> => {
     const marked = kept.isGone ? revision : await keys.put(key, JSON.stringify({ ...kept, isGone: true }), { expected: revision })
     if (marked === undefined) return
@@ -73,11 +86,12 @@ export const keyedCheckpoints = (given: Keys, now: Now): CheckpointStore => {
     throw crowded(name)
   }
 
-  const change = async (name: string, sessionId: string, how: (kept: Kept) => Partial<Kept> | undefined): Promise<Kept> => {
+  /** @param first what was found just now, which is not looked for again */
+  const change = async (name: string, sessionId: string, how: (kept: Kept) => Partial<Kept> | undefined, first?: Found): Promise<Kept> => {
     const key = await recordKey(name, sessionId)
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
-      const found = await find(name, key)
-      const kept = found?.kept ?? { ...noRecord, id: sessionId, generation: uuid(), rows: [], touchedAt: now() }
+      const found = attempt === 0 && first ? first : await find(name, key)
+      const kept = found?.kept ?? anew(sessionId)
       const changed = how(kept)
       if (!changed) return kept
       const next = { ...kept, ...changed, touchedAt: now() }
@@ -85,6 +99,7 @@ export const keyedCheckpoints = (given: Keys, now: Now): CheckpointStore => {
     }
     throw crowded(name)
   }
+  const anew = (id: string): Kept => ({ ...noRecord, id, generation: uuid(), rows: [], touchedAt: now() })
 
   const recordOf = async (name: string, sessionId: string): Promise<Kept | undefined> => (await find(name, await recordKey(name, sessionId)))?.kept
 
@@ -92,33 +107,34 @@ export const keyedCheckpoints = (given: Keys, now: Now): CheckpointStore => {
     async load(name, sessionId) {
       const kept = await recordOf(name, sessionId)
       if (!kept) return undefined
-      const last = kept.rows.at(-1)?.[1]
-      const [known, unknown] = await Promise.all([last === undefined ? undefined : rowAt(name, kept, last), later(name, kept)])
-      const newest = unknown.at(-1) ?? known
-      return newest && withRecord(newest, recordAt(kept, now()))
+      const row = await newest(name, kept)
+      return row && withRecord(row, recordAt(kept, now()))
     },
     async rows(name, sessionId) {
       const kept = await recordOf(name, sessionId)
       if (!kept) return []
-      const known = await inPortions(turnsIn(kept.rows), (turn) => rowAt(name, kept, turn))
-      return [...known.filter((row) => row !== undefined), ...(await later(name, kept))]
+      const all = await inPortions(turnsIn(kept.rows), (turn) => rowAt(name, kept, turn))
+      return [...all.filter((row) => row !== undefined), ...(await later(name, kept))]
     },
     async save(given) {
       const row = checkedRow(given)
       const { orchestrator_name: name, session_id: sessionId, turn_index: turn } = row
       const text = jsonText(row, 'the row')
-      // The record comes first, so that a row is never alone: then it is found, or cleared up.
-      const kept = await change(name, sessionId, ({ touchedAt, rows }) => (rows.length === 0 ? { touchedAt } : undefined))
+      const record = await recordKey(name, sessionId)
+      const found = await find(name, record)
+      const noting = ({ rows }: Kept): Partial<Kept> => ({ rows: spansWith(rows, turn) })
+      // That of a new session comes first, so that a row is never alone: then it is found, or cleared up.
+      const kept = found?.kept ?? (await change(name, sessionId, noting))
       const key = rowKey(name, kept, turn)
-      if ((await keys.put(key, text, { expected: 0 })) === undefined) {
+      const ofKept = (one: Kept): Partial<Kept> | undefined => (one.generation === kept.generation ? noting(one) : undefined)
+      // Asked for together, which is one write in a data folder. Where only the record got through, readers find that the row is not there.
+      const [added] = await Promise.all([keys.put(key, text, { expected: 0 }), found && change(name, sessionId, ofKept, found)])
+      if (added === undefined) {
         const before = await rowAt(name, kept, turn)
         if (!before || contentOf(before) !== contentOf(row)) throw otherContent(row)
       }
-      const after = await change(name, sessionId, ({ generation, rows }) =>
-        generation === kept.generation ? { rows: spansWith(rows, turn) } : undefined,
-      )
       // It was deleted meanwhile.
-      if (after.generation !== kept.generation) await keys.delete(key)
+      if ((await find(name, record))?.kept.generation !== kept.generation) await keys.delete(key)
     },
     async replace(given) {
       const row = checkedRow(given)
@@ -154,19 +170,44 @@ export const keyedCheckpoints = (given: Keys, now: Now): CheckpointStore => {
       const found = await keys.list(`ladder/sessions/${escaped(name)}/${beginningOf(prefix)}`)
       const all = found.map(({ value }) => jsonIn(value, 'the record of a session') as Kept)
       const asked = all.filter((kept) => kept.id.startsWith(prefix) && !isOver(kept))
-      // One may have its first row without knowing.
-      const known = await inPortions(asked, async (kept) => kept.rows.length > 0 || (await rowAt(name, kept, 0)) !== undefined)
-      return asked.filter((_, index) => known[index]).map(({ id }) => id)
+      // One may have its first row without knowing, or know of one that it has not.
+      const have = await inPortions(asked, async (kept) => {
+        const [[first, last] = [0, 0], ...more] = kept.rows
+        return more.length > 0 || first < last || (await rowAt(name, kept, first)) !== undefined
+      })
+      return asked.filter((_, index) => have[index]).map(({ id }) => id)
     },
     async prune(name, sessionId, keep) {
-      const kept = await recordOf(name, sessionId)
-      const latest = kept?.rows.at(-1)?.[1]
-      if (!kept || latest === undefined) return
-      const first = latest - checkedKeep(keep) + 1
-      const old = turnsIn(kept.rows).filter((turn) => turn < first)
-      if (old.length === 0) return
+      const found = await find(name, await recordKey(name, sessionId))
+      const latest = found?.kept.rows.at(-1)?.[1]
+      if (!found || latest === undefined) return
+      const { kept } = found
+      const oldOf = (last: number): number[] => turnsIn(kept.rows).filter((turn) => turn < last - checkedKeep(keep) + 1)
+      if (oldOf(latest).length === 0) return
+      const last = (await known(name, kept))?.turn_index ?? -1
+      const [oldest, ...old] = oldOf(last)
+      if (oldest === undefined) return
+      const noted = (change: (rows: Spans) => Spans) => (one: Kept) => (one.generation === kept.generation ? { rows: change(one.rows) } : undefined)
       await inPortions(old, (turn) => keys.delete(rowKey(name, kept, turn)))
-      await change(name, sessionId, ({ generation, rows }) => (generation === kept.generation ? { rows: spansWithout(rows, first) } : undefined))
+      // Together, as in save(): after each turn there is one.
+      const [dropped, without] = await Promise.allSettled([
+        keys.delete(rowKey(name, kept, oldest)),
+        change(
+          name,
+          sessionId,
+          noted((rows) => spansWithout(rows, last - keep + 1)),
+          found,
+        ),
+      ])
+      if (without.status === 'rejected') throw without.reason
+      if (dropped.status === 'fulfilled') return
+      // It is there: the next time it is dropped.
+      await change(
+        name,
+        sessionId,
+        noted((rows) => spansWith(rows, oldest)),
+      )
+      throw dropped.reason
     },
     schema: () => '',
     setOptions(options) {

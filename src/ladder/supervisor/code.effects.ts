@@ -13,7 +13,14 @@ import type { BranchEnd, Chosen, Merged, SupervisorRun } from './supervisor.cont
 type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 type CodeInput = { run: SupervisorRun; attempt: number }
 export type Code = SupervisorContext<never, never>
-export type Scope = { definition: AnySupervisor; intents: readonly CheckedIntent[]; contextOf: CallerContext; mirror: SupervisorMirror | undefined }
+/** @property isSingle one decision and one dispatch are all */
+export type Scope = {
+  definition: AnySupervisor
+  intents: readonly CheckedIntent[]
+  isSingle: boolean
+  contextOf: CallerContext
+  mirror: SupervisorMirror | undefined
+}
 export type SupervisorMirror = Mirror<SupervisorRun, Chosen | BranchEnd | Merged>
 
 /** A piece of work: what it does is given its code, and may say what of the run that code is to see. */

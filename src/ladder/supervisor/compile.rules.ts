@@ -16,6 +16,7 @@ import {
   type Chosen,
   classified,
   decided,
+  firstErrorIn,
   leftBehind,
   type Merged,
   merged,
@@ -40,12 +41,6 @@ const endOf = <End extends Ended>(event: EventObject): End => (event as Done).ou
 const errorIn = (event: EventObject): LadderErrorBody | undefined => {
   const end = endOf(event) as Ended | undefined
   return end?.ended === 'failed' ? end.error : undefined
-}
-
-/** Of branches none of which has completed. */
-const firstErrorIn = (all: SupervisorRun['now']['branches'] = {}): LadderErrorBody | undefined => {
-  const branches = Object.values(all)
-  return branches.some(({ status }) => status === 'completed') ? undefined : branches.find(({ error }) => error)?.error
 }
 
 const unstorable = (what: string, thrown: unknown): LadderErrorBody => ({
@@ -191,6 +186,7 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
       'is satisfied': ({ event }) => endOf<Extract<Merged, { ended: 'completed' }>>(event).verdict?.satisfied === true,
       'came to nothing': ({ context }) => firstErrorIn(context.now.branches) !== undefined,
       'too many iterations': ({ context }) => context.iterations.length >= maxIterations && context.directive?.next.length !== 0,
+      'has its data': ({ context }) => context.isMade === true,
       'was concluding': ({ context }) => context.isConcluding === true,
     },
     delays: Object.fromEntries(intents.map(({ name: intent, timeoutMs = 0 }) => [`time of ${intent}`, timeoutMs])),

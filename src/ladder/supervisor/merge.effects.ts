@@ -1,12 +1,13 @@
-/** What an iteration comes to, as one effect: the state, whether it is enough, and who is next. */
+/** What an iteration comes to, as one effect: the state, whether it is enough, who is next, and the data where nobody is. */
 import type { AnyActorLogic } from 'xstate'
 import type { Artifacts } from '../run.rules.ts'
 import { fitted } from '../schema.ts'
+import { jsonText } from '../stores/json.ts'
 import { type Code, codeOf, type Scope, supervisorError } from './code.effects.ts'
 import { decisionOf } from './decision.rules.ts'
 import type { CheckedIntent } from './definition.ts'
 import { mergeActor } from './supervisor.chart.rules.ts'
-import type { Decision, Merged, SupervisorRun } from './supervisor.context.ts'
+import { type Decision, firstErrorIn, type Merged, type SupervisorRun } from './supervisor.context.ts'
 
 /** What branches add to the state, in the order in which they were chosen; then whether it is enough, and who is next. */
 export const merge = (scope: Scope): AnyActorLogic => {
@@ -18,11 +19,32 @@ export const merge = (scope: Scope): AnyActorLogic => {
       const code = codeFor({ ...run, state })
       const verdict = (await definition.evaluate?.(code as never)) ?? undefined
       const directive = verdict?.satisfied === true ? undefined : await directiveOf(scope, run, code, verdict?.reassignTo)
-      return { ended: 'completed', state, conflicts, ...(verdict && { verdict: { ...verdict } }), ...(directive && { directive }) }
+      const isOver = verdict?.satisfied === true || directive?.next.length === 0 || (scope.isSingle && !firstErrorIn(run.now.branches))
+      const made = isOver ? await dataOf(definition, state) : undefined
+      return {
+        ended: 'completed',
+        state,
+        conflicts,
+        ...(verdict && { verdict: { ...verdict } }),
+        ...(directive && { directive }),
+        ...(made && { made }),
+      }
     } catch (thrown) {
       return { ended: 'failed', error: supervisorError(thrown, `what follows an iteration of '${definition.name}'`) }
     }
   })
+}
+
+/** What the run comes to, so that its end is no commit of its own. Where that fails, or is more than JSON, the chart asks once more, and hears why. */
+const dataOf = async ({ name, output }: Scope['definition'], state: unknown): Promise<Extract<Merged, { ended: 'completed' }>['made']> => {
+  if (!output) return 'state'
+  try {
+    const data = await fitted(output, structuredClone(state), `the state of '${name}' at its end`)
+    jsonText(data, 'the data')
+    return { data }
+  } catch {
+    return undefined
+  }
 }
 
 /** Keys that would not be data, but what an object is made of: no journal takes them. */

@@ -75,7 +75,7 @@ export const chartOf = (shape: SupervisorShape) => {
         entry: ['tellIteration'],
         always: [
           { guard: 'too many iterations', ...failed, actions: ['wearOut'] },
-          { guard: 'leads nowhere', target: `#${name}.concluding`, actions: ['follow', 'endByChoice'] },
+          { guard: 'leads nowhere', target: `#${name}.ending`, actions: ['follow', 'endByChoice'] },
           { guard: 'is directed', target: 'dispatching', actions: ['follow', 'tellDecided'] },
           ...(classifier ? [{ guard: 'is the first', target: 'classifying', actions: ['tellClassifying'] }] : []),
           choosesOnce ? { target: `#${name}.concluding`, actions: ['endClassified'] } : { target: 'choosing', actions: ['tellDeciding'] },
@@ -95,11 +95,11 @@ export const chartOf = (shape: SupervisorShape) => {
           mergeActor,
           [
             { guard: 'has failed', ...failed, actions: ['fail'] },
-            { guard: 'is satisfied', target: `#${name}.concluding`, actions: ['endSatisfied'] },
+            { guard: 'is satisfied', target: `#${name}.ending`, actions: ['endSatisfied'] },
             ...(isSingle
               ? [
                   { guard: 'came to nothing', ...failed, actions: ['failAsBranch'] },
-                  { target: `#${name}.concluding`, actions: ['endSingle'] },
+                  { target: `#${name}.ending`, actions: ['endSingle'] },
                 ]
               : [{ target: 'iterating' }]),
           ],
@@ -132,6 +132,7 @@ export const chartOf = (shape: SupervisorShape) => {
         ...(ack ? { type: 'parallel', states: { iterations, acknowledging: acknowledging(ack.executable) } } : iterations),
       },
       ...(asksAny && { cancelling: cutOff.state }),
+      ending: { always: [{ guard: 'has its data', target: 'completed' }, { target: 'concluding' }] },
       concluding: {
         entry: [...(ack ? ['leaveAck'] : []), 'conclude'],
         invoke: {

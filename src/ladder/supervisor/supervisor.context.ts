@@ -56,6 +56,8 @@ export type SupervisorRun = WorkState & {
   terminatedBy?: TerminatedBy | undefined
   /** All iterations have ended. */
   isConcluding?: boolean
+  /** Its data was made with the end of the last one. */
+  isMade?: boolean
   /** What became of the acknowledgement, once it has begun. */
   ack?: AckRecord
 }
@@ -68,7 +70,19 @@ type Failed = { ended: 'failed'; error: LadderErrorBody }
 /** @property state what it adds to the state */
 export type Chosen = (({ ended: 'completed'; output: Decision; state?: object } | Failed) & Called) | WorkAsks
 export type BranchEnd = (({ ended: 'completed'; output: unknown } | Failed) & Called) | WorkAsks
-export type Merged = ({ ended: 'completed'; state: unknown; conflicts: readonly string[]; verdict?: Verdict; directive?: Decision } | Failed) & Called
+export type Merged = (
+  | {
+      ended: 'completed'
+      state: unknown
+      conflicts: readonly string[]
+      verdict?: Verdict
+      directive?: Decision
+      /** The data of the run, where it is over: what the output makes of the state, or the state. */
+      made?: 'state' | { data: unknown }
+    }
+  | Failed
+) &
+  Called
 
 export const begun = (input: SupervisorInput, at: number): SupervisorRun => ({
   ...began(input, at),
@@ -142,7 +156,7 @@ export const branched = (run: SupervisorRun, intent: string, end: BranchEnd, at:
 
 export const merged = (run: SupervisorRun, end: Extract<Merged, { ended: 'completed' }>, at: number): Partial<SupervisorRun> => {
   const { now, iterations } = run
-  const { state, verdict, directive } = end
+  const { state, verdict, directive, made } = end
   const record: IterationRecord = {
     number: iterations.length,
     decision: now.decision ?? { source: 'route', next: [], raw: null },
@@ -153,5 +167,18 @@ export const merged = (run: SupervisorRun, end: Extract<Merged, { ended: 'comple
     startedAt: now.startedAt,
     endedAt: at,
   }
-  return { state, iterations: [...iterations, record], now: { startedAt: at, branches: {} }, directive, feedback: verdict?.feedback }
+  return {
+    state,
+    iterations: [...iterations, record],
+    now: { startedAt: at, branches: {} },
+    directive,
+    feedback: verdict?.feedback,
+    ...(made && { isMade: true, data: made === 'state' ? state : made.data }),
+  }
+}
+
+/** Why branches came to nothing, where none of them has completed. */
+export const firstErrorIn = (all: SupervisorRun['now']['branches'] = {}): LadderErrorBody | undefined => {
+  const branches = Object.values(all)
+  return branches.some(({ status }) => status === 'completed') ? undefined : branches.find(({ error }) => error)?.error
 }

@@ -83,7 +83,7 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     // Only code dispatches.
     this.callable = intents.some(({ run }) => run) ? intents.flatMap(({ agent }) => (agent ? [agent] : [])) : []
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
-    const code = supervisorActors({ definition, intents, contextOf: (runId) => this.contextOf(runId), mirror }, { classifier, ack })
+    const code = supervisorActors({ definition, intents, isSingle, contextOf: (runId) => this.contextOf(runId), mirror }, { classifier, ack })
     this.machine = supervisorMachine(this.#shape, { actors: { ...code, ...runs }, begin: this.begin(), now, ended: (run) => this.ended(run) })
   }
 

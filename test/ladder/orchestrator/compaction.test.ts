@@ -81,12 +81,30 @@ test('[WL-053, WL-056, WL-043] onCompact applies it: that is told and recorded, 
   // Nothing new is old enough.
   expect((await turn(said(10))).told).toEqual([])
   expect(asked).toHaveLength(1)
-  expect((await turn(said(13))).told).toEqual(['suggested', 'applied'])
-  expect(applied[1]).toMatchObject([{ replacesFromIndex: 6, replacesToIndex: 8 }, {}])
+  // Nor is it as much as is kept: a summary of three messages would be paid for with each turn.
+  expect((await turn(said(13))).told).toEqual([])
+  expect((await turn(said(14))).told).toEqual(['suggested', 'applied'])
+  expect(applied[1]).toMatchObject([{ replacesFromIndex: 6, replacesToIndex: 9 }, {}])
   expect((await store.rows('desk', 's'))[0]).toEqual(rows[0])
   expect(first.events.map(({ type }) => type).slice(-4)).toEqual(
     ['checkpoint.persisted', 'compaction.suggested', 'compaction.applied', 'turn.awaiting-input'].map((type) => `orchestrator.${type}`),
   )
+})
+
+test.each([
+  ['as many as are kept', { keep: 4 }, 4],
+  ['as many as the margin says', { keep: 4, margin: 6 }, 6],
+  ['one, with a margin of one', { keep: 4, margin: 1 }, 1],
+])('[WL-050, WL-053] who applies compactions to a history of theirs gets the next one when %s have come', async (_, policy, least) => {
+  const { kit, turn } = await summarising({ afterTurns: 0, ...policy })
+  await using __ = kit
+  const { compaction } = await turn(said(10))
+  expect(compaction).toMatchObject({ replacesFromIndex: 0, replacesToIndex: 5 })
+  const folded = [compaction?.summary as HistoryMessage, ...said(10).slice(6)]
+  const after = (more: number) => [...folded, ...said(more)]
+
+  expect((await turn(after(least - 1))).compaction).toBeUndefined()
+  expect((await turn(after(least))).compaction).toMatchObject({ replacesFromIndex: 0, replacesToIndex: least })
 })
 
 test('[WL-056] where there is nothing to compact nothing happens: no lock, no event, no model', async () => {

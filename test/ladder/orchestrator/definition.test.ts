@@ -49,6 +49,7 @@ const wrong: [string, object, RegExp][] = [
   ['a store that is none', { checkpointStore: {} }, /checkpointStore/],
   ['a policy that is none', { summarize: 5 }, /summarize/],
   ['a negative number of turns', { summarize: { afterTurns: -1 } }, /afterTurns/],
+  ['a margin that is no number', { summarize: { margin: '4' } }, /margin/],
   ['a summariser that cannot be asked', { summarize: { summarizer: {} } }, /summarizer/],
   ['onCompact that is no function', { summarize: { onCompact: 5 } }, /onCompact/],
   ['a window that is none', { historyWindow: { agents: 'all' } }, /historyWindow/],

@@ -150,7 +150,9 @@ test('[WL-026] a turn waits for a compaction that is under way, says so once, lo
   const desk = made(350)
   await using kit = await aLadder(desk)
   await kit.clock.until(desk.execute('', { sessionId: 's', history: [] }))
-  const { record } = store
+  const { load, record } = store
+  // What is loaded tells of the lock, and is looked at first.
+  store.load = (...which) => (looks.push(kit.clock.now()), load(...which))
   store.record = (...which) => (looks.push(kit.clock.now()), record(...which))
   for (const sessionId of ['s', 'new']) await store.lock('desk', sessionId, 'somebody', 1e12)
   const timed = async (sessionId: string) => {

@@ -304,6 +304,37 @@ test('an output that does not fit fails the run, and once it does no iteration i
   expect(ran).toBe(1)
 })
 
+test.each([
+  ['the evaluation is satisfied', { evaluate: () => ({ satisfied: true }) }],
+  ['an intent says END', { intents: { a: { run: () => ({ n: 1 }), next: END } } }],
+] as const)('[WL-093, WL-096] where %s, the data is made with the end of the iteration: four commits are a run', async (_, more) => {
+  const made: object[] = []
+  const output = z.object({ n: z.number() }).transform((state) => (made.push(state), { twice: 2 * state.n }))
+  const desk = supervisor({ name: 'desk', state: {}, intents: { a: () => ({ n: 1 }) }, route: () => 'a' as const, output, ...(more as object) })
+  await using kit = await aLadder(desk)
+
+  const { data } = await kit.clock.until(desk.execute(undefined, { runId: 'r' }))
+
+  expect(data).toEqual({ twice: 2 })
+  expect(made).toHaveLength(1)
+  expect((await kit.runtime.actor('desk', 'r').snapshot()).seq).toBe(4)
+  expect(await kit.runtime.replay({ kind: 'desk', id: 'r' })).toMatchObject({ verdict: 'identical' })
+})
+
+test('[WL-096] data that is more than JSON comes as it is', async () => {
+  const output = z.object({ n: z.number() }).transform(({ n }) => ({ at: new Date(n) }))
+  const desk = supervisor({
+    name: 'desk',
+    state: {},
+    intents: { a: () => ({ n: 1 }) },
+    route: () => 'a' as const,
+    evaluate: () => ({ satisfied: true }),
+    output,
+  })
+  await using kit = await aLadder(desk)
+  expect(await kit.clock.until(desk.execute(undefined, { runId: 'r' }))).toMatchObject({ data: { at: new Date(1) } })
+})
+
 test('[WL-085, WL-087] what cannot be a supervisor is said where it is written', () => {
   const a = () => undefined
   const route = () => END
