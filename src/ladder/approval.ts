@@ -1,12 +1,12 @@
 /** What people decide about calls of tools that wait for them. */
 import { z } from 'zod'
-import { type Actor, type Agent, type AskReport, hashOf, type Tool, uuid } from '../index.ts'
+import { type Actor, type Agent, formatAddress, hashOf, isRuntimeError, type Tool, uuid } from '../index.ts'
 import { LadderError } from './errors.ts'
-import type { Decided, DecisionEvent, RunState } from './run.rules.ts'
+import { apartIn, callsIn, type Decided, type DecisionEvent, type RunState, type WaitingCall } from './run.rules.ts'
 import { isSettled } from './running.ts'
 
 /** A call of a tool that waits for a person. */
-export type PendingCall = Extract<AskReport['report'], { type: 'tool.waiting' }>['approval']
+export type PendingCall = WaitingCall['approval']
 
 /** `note` is why; who wanted to make a denied call reads it. `by` says who it was. */
 export type Decision = { callId: string; note?: string; by?: string } & (
@@ -42,12 +42,7 @@ export const checkedDecision = (given: unknown): Decision => {
 }
 
 /** The event with which it is told. @param id tells it apart from other decisions about the same call @throws LadderError SCHEMA_VALIDATION_FAILED */
-const decisionEvent = (
-  found: RunState['waiting'][number],
-  given: Decision,
-  agents: readonly Agent[],
-  id: string,
-): DecisionEvent & { remember?: 'session' } => {
+const decisionEvent = (found: WaitingCall, given: Decision, agents: readonly Agent[], id: string): DecisionEvent & { remember?: 'session' } => {
   const { inputHash, attempt, name } = found.approval
   const { callId, decision, note, by } = given
   const said = { ...(note !== undefined && { note }), ...(by !== undefined && { by }) }
@@ -64,18 +59,57 @@ const decisionEvent = (
   }
 }
 
+/** Where what waits in a run is asked for. @property deciderOf who knows of runs of a kind */
+type Place = { agents: readonly Agent[]; actor: Actor; deciderOf: (kind: string) => Decider | undefined }
+/** What is asked who waits in a run of it. */
+export type Decider = { pending(runId: string): Promise<readonly PendingCall[]>; decide(runId: string, decision: Decision): Promise<void> }
+
+/** Calls of tools that wait for a person, in all runs below too. @throws RuntimeError not_found */
+export const pendingIn = async ({ actor, deciderOf }: Omit<Place, 'agents'>): Promise<PendingCall[]> => {
+  const snapshot = await actor.snapshot()
+  // Of a run that has ended nobody waits any more.
+  if (isSettled(snapshot)) return []
+  const state = snapshot.context as RunState
+  const apart = calledHere(actor, state).map(async ({ ask, apart: { kind } }) => (await deciderOf(kind)?.pending(ask).catch(unlessLost)) ?? [])
+  return [...callsIn(state).map(({ approval }) => approval), ...(await Promise.all(apart)).flat()]
+}
+
 /** @throws LadderError APPROVAL_UNKNOWN, SCHEMA_VALIDATION_FAILED; RuntimeError not_found */
-export const decide = async (runId: string, decision: Decision, { agents, actor }: { agents: readonly Agent[]; actor: Actor }): Promise<void> => {
+export const decide = async (runId: string, decision: Decision, { agents, actor, deciderOf }: Place): Promise<void> => {
   const given = checkedDecision(decision)
   const snapshot = await actor.snapshot()
   const state = snapshot.context as RunState
-  const found = isSettled(snapshot) ? undefined : state.waiting.find(({ approval }) => approval.callId === given.callId)
-  if (!found) throw notWaiting(runId, given.callId, state)
+  const found = isSettled(snapshot) ? undefined : callsIn(state).find(({ approval }) => approval.callId === given.callId)
+  if (!found) {
+    const below = isSettled(snapshot) ? [] : calledHere(actor, state)
+    for (const { ask, apart } of below) if (await isDecidedIn(deciderOf(apart.kind), ask, given)) return
+    throw notWaiting(runId, given.callId, state)
+  }
   const id = uuid()
   await actor.send(decisionEvent(found, given, agents, id))
   const { decided } = (await actor.snapshot()).context as RunState
   const first = decided?.find(({ callId, attempt }) => callId === given.callId && attempt === found.approval.attempt)
   if (first && first.id !== id) throw alreadyDecided(runId, first)
+}
+
+/** Runs apart that are this one's own: a fork remembers those of its origin. */
+const calledHere = ({ address }: Actor, state: RunState) => apartIn(state).filter(({ apart }) => apart.key.startsWith(`${formatAddress(address)}/`))
+
+/** One that has been noted and has not begun, or that cannot be read, has nobody who waits. */
+const unlessLost = (error: unknown): undefined => {
+  if (!isRuntimeError(error) || !['not_found', 'drift', 'quarantined'].includes(error.code)) throw error
+}
+
+/** @returns whether it waited there @throws LadderError APPROVAL_UNKNOWN where it was decided there before; SCHEMA_VALIDATION_FAILED */
+const isDecidedIn = async (decider: Decider | undefined, runId: string, decision: Decision): Promise<boolean> => {
+  try {
+    await decider?.decide(runId, decision)
+    return decider !== undefined
+  } catch (error) {
+    if (!(error instanceof LadderError)) return unlessLost(error) ?? false
+    if (error.code !== 'APPROVAL_UNKNOWN' || 'decided' in error.context) throw error
+    return false
+  }
 }
 
 const notWaiting = (runId: string, callId: string, { decided }: Pick<RunState, 'decided'>): LadderError => {

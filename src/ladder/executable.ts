@@ -182,6 +182,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
         ...(options.called && { inside: options.called.inside }),
         ...(given.history && { history: given.history }),
       }
+      await options.called?.begins(this.name)
       const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
       const takeBack = options.context && lend(this, runId, options.context)
       const hearing = this.#hearing(runId, streamed)

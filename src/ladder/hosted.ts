@@ -1,7 +1,7 @@
 /** What has runs on a runtime: each is an actor whose kind is its name, and is asked for by its id. */
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, isRuntimeError, machineSignature, now, type WaitOptions } from '../index.ts'
-import { type Decision, decide, type PendingCall } from './approval.ts'
+import { type Decider, type Decision, decide, type PendingCall, pendingIn } from './approval.ts'
 import { Binding } from './binding.ts'
 import type { Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
@@ -69,11 +69,9 @@ export abstract class Hosted<Data = unknown> {
     await this.actor(runId).send({ type: 'cancel', reason })
   }
 
-  /** Calls of tools that wait for a person, of all agents in the run. @throws RuntimeError not_found */
+  /** Calls of tools that wait for a person, of all agents in the run, and in those that its code has called. @throws RuntimeError not_found */
   async pending(runId: string): Promise<readonly PendingCall[]> {
-    const snapshot = await this.actor(runId).snapshot()
-    // Of a run that has ended nobody waits any more.
-    return isSettled(snapshot) ? [] : (snapshot.context as RunState).waiting.map(({ approval }) => approval)
+    return pendingIn({ actor: this.actor(runId), deciderOf: this.#deciderOf })
   }
 
   /**
@@ -82,8 +80,10 @@ export abstract class Hosted<Data = unknown> {
    * what is no decision, and for an input that does not fit the tool; RuntimeError not_found
    */
   async decide(runId: string, decision: Decision): Promise<void> {
-    await decide(runId, decision, { agents: this.agents, actor: this.actor(runId) })
+    await decide(runId, decision, { agents: this.agents, actor: this.actor(runId), deciderOf: this.#deciderOf })
   }
+
+  readonly #deciderOf = (kind: string): Decider | undefined => this.binding.to?.executable?.(kind)
 
   /** Says in the log of the runtime that code of somebody else failed. */
   protected readonly warn: Warn = (facts, message) => this.#warn(facts, message)

@@ -51,7 +51,8 @@ export const ladder = (options: LadderOptions): Extension => {
     ...(serve && { commands: ladderCommands(runs) }),
     machines: Object.fromEntries(kinds.map(([kind, machine]) => [kind, onDrift === 'force' ? forced(machine) : machine])),
     async start({ runtime, transport: { registry }, environment: { clock, log } }) {
-      const bound: Bound = { runtime, registry, clock, warn: (facts, message) => log.warn(facts, message) }
+      const named = new Map(executables.flatMap((one) => (one instanceof Executable ? [[one.name, one] as const] : [])))
+      const bound: Bound = { runtime, registry, clock, executable: (name) => named.get(name), warn: (facts, message) => log.warn(facts, message) }
       for (const executable of executables) hosted(executable, bound)
       await Promise.all(schedules.map((schedule) => schedule.begin()))
       return () => {

@@ -1,5 +1,6 @@
 /** What a run is given beside its input, and what a runtime gives to those whose runs it hosts. */
 import type { Clock, Runtime, Transport } from '../index.ts'
+import type { Decider } from './approval.ts'
 import type { HistoryMessage } from './history.rules.ts'
 import type { Handlers, Warn } from './listeners.ts'
 
@@ -23,6 +24,8 @@ export type Bound = {
   runtime: Runtime
   registry: Transport['registry']
   clock: Pick<Clock, 'now'>
+  /** What else has runs on it, by its name. */
+  executable?: (name: string) => Decider | undefined
   /** Says in its log that a listener failed. */
   warn?: Warn
 }

@@ -24,13 +24,22 @@ export const runActor = (executable: string): string => `run(${executable})`
 export const isWithin = (ask: string, runId: string): boolean => ask === runId || ask.startsWith(`${runId}/`)
 
 /** `ask` is the conversation of the agent that wants to make the call. */
-type WaitingCall = { ask: string; approval: Extract<AskReport['report'], { type: 'tool.waiting' }>['approval'] }
+export type WaitingCall = { ask: string; approval: Extract<AskReport['report'], { type: 'tool.waiting' }>['approval'] }
+
+/**
+ * A run with a journal of its own, `ask` its name: it is asked itself which calls wait in it. Code of the run `by` has called it, in a piece of work that stands
+ * in an effect of that key: a fork of the run has another one. `isLeft`: it was told to end.
+ */
+export type RunApart = { ask: string; apart: { kind: string; by: string; work: string; key: string; isLeft?: true } }
+/** Its word to those that it is called by. */
+export type ApartReport = { type: 'ask.reported'; conversation: string; report: { type: 'run.apart' } & RunApart['apart'] }
 
 export type RunState = RunInput & {
   /** ms since the epoch */
   startedAt: number
   endedAt: number
-  waiting: readonly WaitingCall[]
+  /** Calls that wait for a person, and runs apart in which some may. */
+  waiting: readonly (WaitingCall | RunApart)[]
   /** What people have decided of calls in it, and in runs inside of it. */
   decided?: readonly Decided[]
   error?: LadderErrorBody | undefined
@@ -59,13 +68,28 @@ export const callerOf = (run: RunInput): string => (run.inside?.chain ? run.runI
 
 export const began = (input: RunInput, at: number) => ({ ...input, startedAt: at, endedAt: at, waiting: [] })
 
-export const isAboutWaiting = ({ report }: AskReport): boolean => report.type === 'tool.waiting' || report.type === 'tool.decided'
+const aboutWaiting = ['tool.waiting', 'tool.decided', 'run.apart']
+export const isAboutWaiting = ({ report }: AskReport | ApartReport): boolean => aboutWaiting.includes(report.type)
 
-/** What an agent has reported of the calls that wait. */
-export const waitingSince = ({ waiting }: Pick<RunState, 'waiting'>, { conversation, report }: AskReport): readonly WaitingCall[] => {
-  if (report.type === 'tool.waiting') return [...waiting, { ask: conversation, approval: report.approval }]
-  return report.type === 'tool.decided' ? waiting.filter(({ approval }) => approval.callId !== report.callId) : waiting
+/** What an agent has reported of the calls that wait, and code of the runs that it calls. */
+export const waitingSince = ({ waiting }: Pick<RunState, 'waiting'>, { conversation, report }: AskReport | ApartReport): RunState['waiting'] => {
+  switch (report.type) {
+    case 'tool.waiting':
+      return [...waiting, { ask: conversation, approval: report.approval }]
+    case 'tool.decided':
+      return waiting.filter((one) => !('approval' in one) || one.approval.callId !== report.callId)
+    case 'run.apart': {
+      const { type: _, ...apart } = report
+      // Code that a crash has cut off says it again.
+      return waiting.some(({ ask }) => ask === conversation) ? waiting : [...waiting, { ask: conversation, apart }]
+    }
+    default:
+      return waiting
+  }
 }
+
+export const callsIn = ({ waiting }: Pick<RunState, 'waiting'>): WaitingCall[] => waiting.filter((one) => 'approval' in one)
+export const apartIn = ({ waiting }: Pick<RunState, 'waiting'>): RunApart[] => waiting.filter((one) => 'apart' in one)
 
 /** About one attempt of a call. `id` tells it apart from others about the same, which came too late. */
 export type Decided = { callId: string; attempt: number; id: string; decision: 'approve' | 'deny' | 'edit'; by?: string; note?: string }
@@ -79,7 +103,7 @@ export type DecisionEvent = Omit<Decided, 'decision'> & {
 /** The first one counts, where the call waits for one. */
 export const decidedSince = ({ waiting, decided = [] }: Pick<RunState, 'waiting' | 'decided'>, event: DecisionEvent): readonly Decided[] => {
   const { callId, attempt, id, by, note, edited } = event
-  const isOpen = waiting.some(({ approval }) => approval.callId === callId && approval.attempt === attempt)
+  const isOpen = callsIn({ waiting }).some(({ approval }) => approval.callId === callId && approval.attempt === attempt)
   if (!isOpen || decided.some((one) => one.callId === callId && one.attempt === attempt)) return decided
   const decision = edited ? ('edit' as const) : event.decision
   return [...decided, { callId, attempt, id, decision, ...(by !== undefined && { by }), ...(note !== undefined && { note }) }]

@@ -204,6 +204,7 @@ test('[WL-008, WL-102] a run that is cancelled cancels what its code has called;
   }
   expect(await kit.clock.until(desk.execute('go', { runId: 'r', signal: leave.signal, on: { '*': hear } }))).toMatchObject({
     error: { code: 'SUPERVISOR_CANCELLED' },
+    report: { children: [{ type: 'callback', name: 'a', status: 'cancelled', children: [{ name: 'slow', status: 'cancelled' }] }] },
   })
   const called = events.find(({ type }) => type === 'workflow.starting')
   expect(called).toMatchObject({ rootRunId: 'r' })
@@ -277,4 +278,155 @@ test('[WL-008] an executable that no runtime has cannot be called, and says what
   const other = workflow({ name: 'writer', steps: [{ name: 'a', run: () => 1 }] })
   const dispatching = supervisor({ name: 'sends', intents: { write: writer, a: () => undefined }, route: once('a') })
   expect(() => ladder({ executables: [dispatching, other] })).toThrow(expect.objectContaining({ code: 'LADDER_CONFIG' }))
+})
+
+const asked = (did: string[]) =>
+  tool({
+    name: 'pay',
+    description: 'Pays.',
+    input: z.object({ sum: z.number().max(100) }),
+    approval: true,
+    onCrash: 'retry',
+    execute: ({ sum }) => (did.push(`paid ${sum}`), `paid ${sum}`),
+  })
+const paying = ({ messages }: ModelRequest) =>
+  messages.some(({ role }) => role === 'tool') ? { text: 'done', usage } : { calls: [{ name: 'pay', input: { sum: 5 } }], usage }
+
+/** Code of an intent calls a clerk whose tool a person has to agree to; the whole runs inside of the step of a workflow. */
+const anOffice = (intent: 'a' | 'one') => {
+  const did: string[] = []
+  const clerk = agent({ name: 'clerk', description: 'Pays.', model: 'test/clerk', tools: [asked(did)] })
+  const desk = supervisor({
+    name: 'desk',
+    state: { texts: [] as unknown[] },
+    intents: {
+      a: async ({ run, dispatch }) => ({ texts: [(await run(clerk, 'one')).data, (await dispatch('b', 'two')).data] }),
+      b: clerk,
+      one: async ({ run }) => ({ texts: [(await run(clerk, 'one')).data] }),
+    },
+    route: once(intent),
+  })
+  const office = workflow({ name: 'office', steps: [{ name: 'ask', agent: desk }] })
+  return { did, clerk, desk, office }
+}
+
+test('[WL-008, WL-129] a person sees and decides at the root what waits in runs that code has called, at any depth', async () => {
+  const { did, clerk, office } = anOffice('a')
+  await using kit = await aLadderOf({ 'test/clerk': paying }, office, clerk)
+  const requests: LadderEvent[] = []
+  let next = Promise.withResolvers<void>()
+  const on = { 'agent.approval.requested': (event: LadderEvent) => (requests.push(event), next.resolve()) }
+  const run = office.execute('go', { runId: 'r', on })
+  await kit.clock.until(next.promise)
+  next = Promise.withResolvers()
+  const [first, ...others] = await kit.clock.until(office.pending('r'))
+  expect(others).toEqual([])
+  expect(first).toMatchObject({ name: 'pay', input: { sum: 5 }, callId: requests[0]?.callId })
+  const { callId = '' } = first ?? {}
+  const decide = (given: object) => kit.clock.until(office.decide('r', { callId, ...given } as never))
+  await expect(decide({ decision: 'edit', input: { sum: 1000 } })).rejects.toMatchObject({ code: 'SCHEMA_VALIDATION_FAILED' })
+  await expect(decide({ decision: 'approve', callId: 'x' })).rejects.toMatchObject({ code: 'APPROVAL_UNKNOWN' })
+  await decide({ decision: 'edit', input: { sum: 3 }, by: 'ann' })
+  await kit.clock.until(next.promise)
+  await expect(decide({ decision: 'deny' })).rejects.toMatchObject({ code: 'APPROVAL_UNKNOWN' })
+  const [second] = await kit.clock.until(office.pending('r'))
+  expect(second?.callId).not.toBe(callId)
+  await decide({ callId: second?.callId, decision: 'approve' })
+  const { data, error } = await kit.clock.until(run)
+  expect(error).toBeUndefined()
+  expect(data).toEqual({ texts: ['done', 'done'] })
+  expect(did).toEqual(['paid 3', 'paid 5'])
+  expect(await kit.clock.until(office.pending('r'))).toEqual([])
+  const { context } = await kit.runtime.actor('office', 'r').snapshot()
+  expect(context).toMatchObject({ waiting: [] })
+  expect(await kit.runtime.replay({ kind: 'office', id: 'r' })).toMatchObject({ verdict: 'identical' })
+})
+
+test('[WL-008, WL-129] killed at any commit, what waits in a called run is seen and decided at the root', async () => {
+  const made = () => {
+    const all = anOffice('one')
+    return {
+      ...all,
+      /** What a run has said before anybody listens again is in no event: so it is looked at. */
+      execute: async (clock: { setTimeout(work: () => void, ms: number): unknown }) => {
+        let isOver = false
+        const deciding = async (): Promise<void> => {
+          for (const { callId } of await all.office.pending('r').catch(() => []))
+            await all.office.decide('r', { callId, decision: 'approve' }).catch(() => undefined)
+          if (!isOver) clock.setTimeout(() => void deciding(), 1_000)
+        }
+        const run = all.office.execute('go', { runId: 'r' })
+        void deciding()
+        return run.finally(() => {
+          isOver = true
+        })
+      },
+    }
+  }
+  const whole = made()
+  await using kit = await aLadderOf({ 'test/clerk': paying }, whole.office, whole.clerk)
+  const expected = await kit.clock.until(whole.execute(kit.clock))
+  expect(expected.data).toEqual({ texts: ['done'] })
+  let died = 0
+  for (let commit = 1; ; commit++) {
+    const other = made()
+    await using doomed = await aLadderOf({ 'test/clerk': paying }, other.office, other.clerk)
+    const result = await killedAt(doomed, () => other.execute(doomed.clock), commit)
+    if (!result) break
+    died++
+    expect(timeless(result), `killed at commit ${commit}`).toEqual(timeless(expected))
+  }
+  expect(died).toBeGreaterThan(10)
+})
+
+test('[WL-008, WL-102, WL-115] killed at any commit before or after it was cancelled, a run ends when what its code has called has, and counts what that used', async () => {
+  const made = () => {
+    const flow = workflow({
+      name: 'flow',
+      steps: [
+        {
+          name: 'both',
+          parallel: [
+            { name: 'one', run: ({ run }) => run(writer, 'one') },
+            { name: 'two', run: ({ run }) => run(writer, 'two') },
+          ],
+        },
+        { name: 'after', run: () => 'never' },
+      ],
+    })
+    const execute = () => {
+      const leave = new AbortController()
+      const heard = new Set<string>()
+      const on = { 'agent.trip.streaming': ({ runId }: LadderEvent) => heard.add(runId).size === 2 && leave.abort('enough') }
+      return flow.execute('go', { runId: 'r', signal: leave.signal, on })
+    }
+    return { flow, execute, models: { 'test/writer': () => ({ chunks: ['a', 'b', 'c'], deltaDelayMs: 10_000, usage }) } }
+  }
+  const { flow, execute, models } = made()
+  await using kit = await aLadderOf(models, flow, writer)
+  const whole = await kit.clock.until(execute())
+  expect(whole).toMatchObject({ error: { code: 'WORKFLOW_CANCELLED', context: { reason: 'enough' } }, usage: { total: 20 } })
+  expect(drawn(whole.report).slice(0, 2)).toEqual(['workflow flow 20', '  step both 20'])
+  const writers = all(whole.report).filter(({ type }) => type === 'agent')
+  expect(writers.map(({ status, parentRunId }) => [status, parentRunId])).toEqual([
+    ['cancelled', 'r/one'],
+    ['cancelled', 'r/two'],
+  ])
+  let died = 0
+  for (let commit = 1; ; commit++) {
+    const other = made()
+    await using doomed = await aLadderOf(other.models, other.flow, writer)
+    const result = await killedAt(doomed, other.execute, commit)
+    if (!result) break
+    died++
+    expect(result, `killed at commit ${commit}`).toMatchObject({ error: { code: 'WORKFLOW_CANCELLED' } })
+    // What a model had used that died before it told is not known to anybody.
+    expect(result.usage.total, `killed at commit ${commit}`).toBeOneOf([20, 10, 0])
+    const { actors } = await doomed.clock.until(doomed.runtime.command<{ actors: { id: string }[] }>('actors.list', { kind: 'writer' }))
+    expect(actors, `killed at commit ${commit}`).toHaveLength(2)
+    for (const { id } of actors)
+      expect((await doomed.runtime.actor('writer', id).snapshot()).status, `killed at commit ${commit}: ${id}`).toBe('done')
+    expect(await doomed.runtime.replay({ kind: 'flow', id: 'r' }), `killed at commit ${commit}`).toMatchObject({ verdict: 'identical' })
+  }
+  expect(died).toBeGreaterThan(6)
 })

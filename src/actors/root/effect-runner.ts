@@ -1,18 +1,19 @@
 /** Runs what a commit let out: starts and stops effects, delivers to them, runs the author's actions, arms timers. */
 import { type Environment, type Instant, instantOf } from '../../contracts/environment.ts'
+import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Input } from '../../contracts/journal.ts'
 import { LeanMap } from '../replica/lean.ts'
 import type { Replica } from '../replica/replica.ts'
 import { type Effect, effectFailure, mustBeRepeated, type Output } from '../replica/sink.ts'
 import { type ActorDirectory, bindDirectory, describeEffect } from './effect.ts'
+import { type Arriving, unanswered } from './mailbox.ts'
 import type { Recorded, RecordedAnswers } from './recorded.ts'
 import type { State } from './state.ts'
 
 type EffectsHost = {
   environment: Environment
   others: ActorDirectory | undefined
-  /** @param lazy the input may wait for another one's commit */
-  input(input: Input, lazy: boolean): void
+  input(arriving: Arriving): void
   /** Rejects when somebody else may have taken over since a time. */
   confirm(since: Instant): Promise<void>
   /** Does it when no commit is in the making: until then the tree says more than the journal. */
@@ -25,6 +26,13 @@ type EffectsHost = {
 
 type Action = Extract<Output, { kind: 'action' }>
 export type FailedAction = { action: Action; error: unknown }
+
+const toParent = (path: ActorPath, event: AnyEvent): Input => ({ from: path, to: path.slice(0, path.lastIndexOf('/')) || '/', event })
+
+const unwanted = (path: ActorPath): RuntimeError => new RuntimeError('cancelled', `nobody wants ${path} any more`)
+
+/** Of the machine, or of the effect in it: whoever is about to leave memory says that it may be tried again. */
+const isGone = ({ code, retryable }: RuntimeError): boolean => code === 'not_found' || (code === 'closed' && !retryable)
 
 /** The longest delay that a JavaScript timer takes; what is due later is armed again on the way. */
 const timeoutMax = 2 ** 31 - 1
@@ -176,7 +184,7 @@ export class EffectRunner {
   #answer(effect: Effect, epoch: number, answer: Recorded): void {
     if (this.#asked.get(effect.path) !== effect) return
     if (Array.isArray(answer)) {
-      for (const input of answer) this.#host.input(input, false)
+      for (const input of answer) this.#host.input(unanswered(input))
       return
     }
     this.#asked.delete(effect.path)
@@ -201,7 +209,15 @@ export class EffectRunner {
       restarted: elsewhere || effect.epoch < epoch,
       confirm: () => this.#host.confirm(began),
       tell: (event) => {
-        if (this.#launched.get(path) === effect) this.#host.input({ from: path, to: path.slice(0, path.lastIndexOf('/')) || '/', event }, true)
+        if (this.#launched.get(path) === effect) this.#host.input(unanswered(toParent(path, event), true))
+      },
+      report: async (event) => {
+        if (this.#launched.get(path) !== effect && !this.#left.has(effect)) throw unwanted(path)
+        const written = Promise.withResolvers<unknown>()
+        this.#host.input({ ...unanswered(toParent(path, event)), ...written })
+        await written.promise.catch((error: unknown) => {
+          throw isRuntimeError(error) && isGone(error) ? unwanted(path) : error
+        })
       },
       waits: (only) => {
         if (only && this.#launched.get(path) === effect) this.#waiting.add(effect)
@@ -218,7 +234,7 @@ export class EffectRunner {
     try {
       run()
     } catch (error) {
-      this.#host.input(effectFailure(path, error), false)
+      this.#host.input(unanswered(effectFailure(path, error)))
     }
   }
 
@@ -239,7 +255,7 @@ export class EffectRunner {
     const fire = () => {
       if (wait > timeoutMax) return this.#armOne(n, wait - timeoutMax)
       this.#armed.delete(n)
-      this.#host.input({ timer: n }, false)
+      this.#host.input(unanswered({ timer: n }))
     }
     this.#armed.set(n, clock.setTimeout(fire, Math.min(wait, timeoutMax)))
   }

@@ -23,6 +23,11 @@ export type EffectInfo = {
   /** Sends an event to the parent that is journalled with whatever commit comes next, at no cost of its own. It may be lost in a crash. */
   tell(event: AnyEvent): void
   /**
+   * Sends an event to the parent for which it may do without any other. Resolves when that is written down, so before what must not be done unless it is.
+   * @throws RuntimeError cancelled where nobody wants the effect any more; closed, fenced … where its actor leaves this process before that
+   */
+  report(event: AnyEvent): Promise<void>
+  /**
    * Says whether all that this effect does is to wait until it is told something: then a host that shuts down, or hands its actor over, gives it no time to
    * end. It is started again, and told all again, where the actor goes on. At first it works.
    */
@@ -34,7 +39,7 @@ export type EffectInfo = {
 const infos = new WeakMap<AnyActorRef, EffectInfo>()
 export const describeEffect = (self: AnyActorRef, info: EffectInfo): void => void infos.set(self, info)
 
-const unheard = { tell: () => undefined, waits: () => undefined, leaves: () => false }
+const unheard = { tell: () => undefined, report: async () => undefined, waits: () => undefined, leaves: () => false }
 
 /** For use inside an effect: `fromPromise(({ input, self }) => charge(input, { idempotencyKey: effect(self).key }))`. Outside of a host, a plain first attempt. */
 export const effect = (self: AnyActorRef): EffectInfo =>
@@ -73,7 +78,7 @@ export type TaskScope<Input> = {
 }
 
 /** The same for work that may be done on another node, where there is no actor: what it needs to know of itself instead. */
-export type PlaceableScope<Input> = Omit<TaskScope<Input>, 'self'> & { info: Omit<EffectInfo, 'tell' | 'waits' | 'leaves'> }
+export type PlaceableScope<Input> = Omit<TaskScope<Input>, 'self'> & { info: Omit<EffectInfo, 'tell' | 'report' | 'waits' | 'leaves'> }
 export type PlaceableEffect<Output, Input> = (scope: PlaceableScope<Input>) => Promise<Output>
 
 export const placeable = <Output, Input>(work: PlaceableEffect<Output, Input>): PromiseActorLogic<Output, Input> =>

@@ -52,7 +52,7 @@ export class Root {
     this.#effects = new EffectRunner({
       environment,
       others: host.others,
-      input: (input, lazy) => this.#enqueue(unanswered(input, lazy)),
+      input: (arriving) => this.#enqueue(arriving),
       confirm: (since) =>
         this.#committer.confirm(since).catch((error: unknown) => {
           this.#release(error)

@@ -19,7 +19,7 @@ export const reportOf = (
       left.delete(one)
       return report ? [report] : []
     })
-  const callback = (intent: string, record: BranchRecord): Report => {
+  const callback = (intent: string, record: Omit<BranchRecord, 'status'> & Pick<Report, 'status'>): Report => {
     const children = taken(record.runs)
     return {
       type: 'callback',
@@ -43,8 +43,12 @@ export const reportOf = (
       return record ? (isCode.has(intent) ? [callback(intent, record)] : taken(record.runs)) : []
     }),
   ])
+  // Of code that was cut off, what it had called.
+  const cut = Object.entries(run.going).flatMap(([intent, work]) =>
+    isCode.has(intent) && work.runs ? [callback(intent, { ...work, status: 'cancelled', endedAt: run.endedAt })] : [],
+  )
   // What was begun again after it had been cut off stands behind the others.
-  const children = [...ordered, ...left.values()]
+  const children = [...ordered, ...cut, ...left.values()]
   return {
     ...placeOf(run),
     type,

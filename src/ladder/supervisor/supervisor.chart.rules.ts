@@ -108,9 +108,6 @@ export const chartOf = (shape: SupervisorShape) => {
       },
     },
   }
-  const asksAny = [{ executable: router }, ...intents, ...(classifier ? [classifier] : []), ...(ack ? [ack] : [])].some(
-    ({ executable }) => executable !== undefined,
-  )
   const cutOff = cancelling(name)
   const goOn = [
     // All iterations have ended: only its output could not be made.
@@ -128,10 +125,10 @@ export const chartOf = (shape: SupervisorShape) => {
         on: { execute: { target: 'working', actions: ['begin'] } },
       },
       working: {
-        on: { cancel: [...(asksAny ? [cutOff.arrow] : []), { target: `#${name}.cancelled`, actions: ['cancel'] }], ...hearing },
+        on: { cancel: [cutOff.arrow, { target: `#${name}.cancelled`, actions: ['cancel'] }], ...hearing },
         ...(ack ? { type: 'parallel', states: { iterations, acknowledging: acknowledging(ack.executable) } } : iterations),
       },
-      ...(asksAny && { cancelling: cutOff.state }),
+      cancelling: cutOff.state,
       ending: { always: [{ guard: 'has its data', target: 'completed' }, { target: 'concluding' }] },
       concluding: {
         entry: [...(ack ? ['leaveAck'] : []), 'conclude'],

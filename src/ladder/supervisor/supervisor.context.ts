@@ -114,10 +114,10 @@ export const classified = (run: SupervisorRun, { output, state }: { output: Deci
 /** Its word is in the state before branches add theirs. */
 export const acknowledged = (run: SupervisorRun, end: BranchEnd, at: number): Partial<SupervisorRun> => {
   const { [ackWork]: work, ...going } = run.going
-  const { nested } = { ...run, ...keptCalls(run, ackWork, end.called) }
+  const { nested, waiting } = { ...run, ...keptCalls(run, ackWork, end.called) }
   const times = { startedAt: work?.startedAt ?? at, endedAt: at }
-  if (end.ended === 'completed') return { going, nested, state: added(run.state, end.output), ack: { status: 'completed', ...times } }
-  return { going, nested, ack: { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...times } }
+  if (end.ended === 'completed') return { going, nested, waiting, state: added(run.state, end.output), ack: { status: 'completed', ...times } }
+  return { going, nested, waiting, ack: { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...times } }
 }
 
 /** Nobody waits for it any more. */
@@ -142,7 +142,7 @@ export const decided = ({ now }: SupervisorRun, decision: Decision): Partial<Sup
 })
 
 export const branched = (run: SupervisorRun, intent: string, end: BranchEnd, at: number): Partial<SupervisorRun> => {
-  const { now, going, nested } = { ...run, ...keptCalls(run, intent, end.called) }
+  const { now, going, nested, waiting } = { ...run, ...keptCalls(run, intent, end.called) }
   const { [intent]: work = { startedAt: at, attempts: 0, pauseMs: 0 }, ...rest } = going
   const artifacts = work.answer?.artifacts
   const ran = { ...(work.runs && { runs: work.runs }), ...(artifacts && { artifacts }) }
@@ -151,7 +151,7 @@ export const branched = (run: SupervisorRun, intent: string, end: BranchEnd, at:
     end.ended === 'completed'
       ? { status: 'completed', output: end.output, ...times }
       : { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...times }
-  return { going: rest, nested, now: { ...now, branches: { ...now.branches, [intent]: record } } }
+  return { going: rest, nested, waiting, now: { ...now, branches: { ...now.branches, [intent]: record } } }
 }
 
 export const merged = (run: SupervisorRun, end: Extract<Merged, { ended: 'completed' }>, at: number): Partial<SupervisorRun> => {

@@ -3,6 +3,8 @@ import type { AnyActorLogic } from 'xstate'
 import { fromTask } from '../../index.ts'
 import { LadderError, type LadderErrorBody } from '../errors.ts'
 import { fitted, unfit } from '../schema.ts'
+import { endCall } from '../work/calls.effects.ts'
+import { callEndActor } from '../work/work.chart.rules.ts'
 import { codeOf, reading, type Scope, supervisorError, toldInside } from './code.effects.ts'
 import { decisionOf } from './decision.rules.ts'
 import type { CheckedHelper, CheckedIntent } from './definition.ts'
@@ -22,6 +24,7 @@ export const supervisorActors = (scope: Scope, { classifier, ack }: Helpers): Re
   [routeActor]: choose(scope),
   [mergeActor]: merge(scope),
   [outputActor]: conclude(scope),
+  [callEndActor]: endCall,
 })
 
 const choose = (scope: Scope): AnyActorLogic => {

@@ -6,7 +6,7 @@ import type { Caller } from '../binding.ts'
 import type { LadderEvent, Report, Result } from '../envelope.ts'
 import { LadderError, type LadderErrorBody } from '../errors.ts'
 import type { HistoryMessage } from '../history.rules.ts'
-import { type Chain, type RunInput, rootOf, statusOf, timesOf } from '../run.rules.ts'
+import { type ApartReport, type Chain, type RunInput, rootOf, statusOf, timesOf } from '../run.rules.ts'
 import { Streamed } from '../streamed.ts'
 import { together } from '../usage.rules.ts'
 
@@ -18,6 +18,8 @@ export type CallPlace = {
   signal: AbortSignal
   hear: (event: LadderEvent) => void
   caller: Caller
+  /** Its parent knows of it before it begins. @param kind what runs @throws RuntimeError cancelled, closed … where that is not written down any more */
+  begins: (kind: string) => Promise<void>
 }
 type CallOptions = { history?: readonly HistoryMessage[] }
 type Callable<Input, Data, Options> = {
@@ -26,7 +28,12 @@ type Callable<Input, Data, Options> = {
 }
 
 /** A piece of work whose code calls. @property key the same in every attempt at it */
-type WorkPlace = Pick<CallPlace, 'runId' | 'signal' | 'hear' | 'caller'> & { rootRunId: string; key: string; chain: Chain }
+type WorkPlace = Pick<CallPlace, 'runId' | 'signal' | 'hear' | 'caller'> & {
+  rootRunId: string
+  key: string
+  chain: Chain
+  begins: (kind: string, runId: string) => Promise<void>
+}
 
 /** What the code is at work for that runs now: what it executes hangs below that. */
 export const calling = new AsyncLocalStorage<Calls | undefined>()
@@ -53,9 +60,11 @@ export class Calls {
     const { name } = executable
     const refusal = this.#refusal(name)
     if (refusal) return failed(refusal)
-    const called = {
+    const calledId = `${runId}/${this.#named(name, fingerprint(key, input, options?.history))}`
+    const called: CallPlace = {
       ...place,
-      runId: `${runId}/${this.#named(name, fingerprint(key, input, options?.history))}`,
+      runId: calledId,
+      begins: (kind) => place.begins(kind, calledId),
       inside: { rootRunId, parentRunId: runId, chain: [...chain, name], isRoot: true as const },
     }
     // What the runtime does for it is no part of this code.
@@ -149,7 +158,7 @@ export const withCalls = async <End extends object>(
   { name, work, self, signal, emit }: Scope & { name: string; work: string },
   doing: (calls: Calls) => Promise<End>,
 ): Promise<End & { called?: readonly Report[] }> => {
-  const { key, leaves, waits } = effect(self)
+  const { key, leaves, waits, report } = effect(self)
   const wanted = new AbortController()
   signal.addEventListener('abort', () => leaves() || wanted.abort('who called it was stopped'), { once: true })
   const calls = new Calls({
@@ -160,6 +169,8 @@ export const withCalls = async <End extends object>(
     signal: wanted.signal,
     hear: emit,
     caller: { stopped: signal, waits },
+    begins: (kind, calledId) =>
+      report({ type: 'ask.reported', conversation: calledId, report: { type: 'run.apart', kind, by: run.runId, work, key } } satisfies ApartReport),
   })
   const end = await calling.run(calls, () => doing(calls))
   const called = await calls.end()

@@ -20,6 +20,9 @@ type WorkShape = {
 /** A run inside of a piece of work, as its parent calls it. */
 export const runOf = (work: string): string => `run of ${work}`
 
+/** What tells a run that code has called that nobody wants it any more. */
+export const callEndActor = 'end()'
+
 /** An action or a guard about one step, intent or other work. */
 export const about = (type: string, work: string) => ({ type, params: { step: work } })
 

@@ -2,9 +2,23 @@
 import { assign, type EventObject, enqueueActions } from 'xstate'
 import type { AskReport } from '../../index.ts'
 import type { HistoryReader } from '../history.rules.ts'
-import { type DecisionEvent, decidedSince, hasParent, type RunEnd, runActor, waitingSince } from '../run.rules.ts'
-import { runOf } from './work.chart.rules.ts'
-import { answered, asking, attempted, dropped, isInWork, nestedInput, type WorkAsks, type WorkState, workWithRun } from './work.context.ts'
+import { type DecisionEvent, decidedSince, hasParent, type RunApart, type RunEnd, runActor, waitingSince } from '../run.rules.ts'
+import type { CallEndInput } from './calls.effects.ts'
+import { callEndActor, runOf } from './work.chart.rules.ts'
+import {
+  answered,
+  asking,
+  attempted,
+  calledBy,
+  dropped,
+  isInWork,
+  leaving,
+  leftCall,
+  nestedInput,
+  type WorkAsks,
+  type WorkState,
+  workWithRun,
+} from './work.context.ts'
 
 type Params = { step: string }
 type Scope = { context: WorkState; event: EventObject }
@@ -15,15 +29,19 @@ const wantsRun = (event: EventObject): WorkAsks | undefined => {
   return end?.ended === 'asks' ? (end as WorkAsks) : undefined
 }
 
-/** What is remembered of work whose run has ended because all are cancelled. */
-type CutOff = (run: never, work: string, end: RunEnd, at: number) => Partial<WorkState>
+/** What is remembered besides of work whose run has ended because all are cancelled. */
+type CutOff = (run: never, work: string, at: number) => Partial<WorkState>
 
+const actorIn = (event: EventObject): string => (event as unknown as { actorId: string }).actorId
 /** The work whose run has ended. */
-const workOf = (run: WorkState, event: EventObject): string | undefined =>
-  Object.keys(run.going).find((work) => runOf(work) === (event as unknown as { actorId: string }).actorId)
+const workOf = (run: WorkState, event: EventObject): string | undefined => Object.keys(run.going).find((work) => runOf(work) === actorIn(event))
+
+const callEndOf = ({ ask }: RunApart): string => `end of ${ask}`
+/** The run apart that has ended, or that could not be told. */
+const callOf = (run: WorkState, event: EventObject): RunApart | undefined => calledBy(run).find((one) => callEndOf(one) === actorIn(event))
 
 /** Their types are those of the machine that takes them. */
-export const workActions = (now: () => number, cutOff: CutOff = answered): Record<string, never> =>
+export const workActions = (now: () => number, cutOff: CutOff = () => ({})): Record<string, never> =>
   ({
     attempt: assign(({ context }: Scope, { step }: Params) => attempted(context, step, now())),
     ask: assign(({ context, event }: Scope, { step }: Params) => {
@@ -39,17 +57,29 @@ export const workActions = (now: () => number, cutOff: CutOff = answered): Recor
       if (event.type !== 'cancel') enqueue.stopChild(runOf(step))
     }),
     cancelRuns: enqueueActions(({ context, event, enqueue }) => {
-      for (const work of workWithRun(context as WorkState)) enqueue.sendTo(runOf(work), event)
+      const run = context as WorkState
+      for (const work of workWithRun(run)) enqueue.sendTo(runOf(work), event)
+      const { reason = 'cancelled' } = event as { reason?: string }
+      const called = calledBy(run).filter(({ apart }) => !apart.isLeft)
+      for (const one of called) enqueue.spawnChild(callEndActor as never, { id: callEndOf(one), input: { ...one, reason } satisfies CallEndInput })
+      if (called.length > 0) enqueue.assign(leaving(run, called))
     }),
     takeCutOff: enqueueActions(({ context, event, enqueue }) => {
-      const work = workOf(context as WorkState, event)
+      const run = context as WorkState
+      const end = (event as Done).output as RunEnd | null
+      const call = callOf(run, event)
+      const work = call?.apart.work ?? workOf(run, event)
       if (work === undefined) return
-      enqueue.assign(cutOff(context as never, work, (event as Done).output as RunEnd, now()))
-      enqueue.stopChild(runOf(work))
+      const kept = { ...run, ...(call ? leftCall(run, call, end) : answered(run, work, end as RunEnd)) }
+      enqueue.assign({ ...kept, ...(end && cutOff(kept as never, work, now())) })
+      enqueue.stopChild(actorIn(event))
     }),
     dropRun: enqueueActions(({ context, event, enqueue }) => {
-      const work = workOf(context as WorkState, event)
-      if (work !== undefined) enqueue.assign(dropped(context as WorkState, work))
+      const run = context as WorkState
+      const call = callOf(run, event)
+      if (call) enqueue.assign(leftCall(run, call, null))
+      const work = workOf(run, event)
+      if (work !== undefined) enqueue.assign(dropped(run, work))
     }),
     stopRuns: enqueueActions(({ context, enqueue }) => {
       for (const work of workWithRun(context as WorkState)) enqueue.stopChild(runOf(work))
@@ -68,9 +98,11 @@ export const workActions = (now: () => number, cutOff: CutOff = answered): Recor
     }),
   }) as unknown as Record<string, never>
 
+const runsAny = (run: WorkState): boolean => workWithRun(run).length + calledBy(run).length > 0
+
 export const workGuards: Record<string, never> = {
   'is inside': ({ context }: Scope) => context.inside !== undefined,
-  'runs inside': ({ context }: Scope) => workWithRun(context).length > 0,
-  'nothing runs inside': ({ context }: Scope) => workWithRun(context).length === 0,
+  'runs inside': ({ context }: Scope) => runsAny(context),
+  'nothing runs inside': ({ context }: Scope) => !runsAny(context),
   asks: ({ event }: Scope) => wantsRun(event) !== undefined,
 } as unknown as Record<string, never>

@@ -1,7 +1,7 @@
 /** Pieces of an author's code that are under way in a run, by name; inside of each an executable may run. Pure. */
 import type { Report } from '../envelope.ts'
 import { type HistoryReader, type RunHistory, readBy } from '../history.rules.ts'
-import { below, isWithin, type RunEnd, type RunInput, type RunState } from '../run.rules.ts'
+import { apartIn, below, isWithin, type RunApart, type RunEnd, type RunInput, type RunState } from '../run.rules.ts'
 
 /**
  * When it began, its attempts, how long it pauses before the next one; the run inside of it, once its code has said what that is given; and names of all runs that
@@ -21,6 +21,7 @@ export type WorkAsks = { ended: 'asks'; input: unknown; state: unknown; history?
 
 /** Runs that its code has called. */
 export type Called = { called?: readonly Report[] }
+type WorkCalls = Pick<WorkState, 'runId' | 'going' | 'nested' | 'waiting'>
 
 export const attempted = ({ going }: WorkState, work: string, at: number): Partial<WorkState> => {
   const before = going[work]
@@ -28,11 +29,12 @@ export const attempted = ({ going }: WorkState, work: string, at: number): Parti
 }
 
 /** The run that is wanted has a name that no other has. */
-export const asking = ({ runId, going, nested }: WorkState, work: string, { input, state, history, called }: WorkAsks): Partial<WorkState> => {
+export const asking = (run: WorkState, work: string, { input, state, history, called }: WorkAsks): Partial<WorkState> => {
+  const { runId, going, nested } = run
   const before = going[work]
   if (!before) return {}
   const number = (nested[work]?.length ?? 0) + (called?.length ?? 0) + 1
-  const kept = keptCalls({ going, nested }, work, called)
+  const kept = keptCalls(run, work, called)
   return {
     ...kept,
     going: {
@@ -62,19 +64,34 @@ export const dropped = ({ going }: WorkState, work: string): Partial<WorkState> 
   return { going: rest }
 }
 
-/** What its code has called stands below it. */
-export const keptCalls = (
-  { going, nested }: Pick<WorkState, 'going' | 'nested'>,
-  work: string,
-  called: readonly Report[] = [],
-): Partial<Pick<WorkState, 'going' | 'nested'>> => {
+/** Runs that code of its own has called, and that have not ended; of one piece of work, or of all. */
+export const calledBy = ({ runId, waiting }: Pick<WorkState, 'runId' | 'waiting'>, work?: string): RunApart[] =>
+  apartIn({ waiting }).filter(({ apart }) => apart.by === runId && (work === undefined || apart.work === work))
+
+/** Its code has ended: what that has called stands below it. */
+export const keptCalls = (run: WorkCalls, work: string, called: readonly Report[] = []): Partial<Omit<WorkCalls, 'runId'>> => {
+  const { going, nested, waiting } = run
   const before = going[work]
-  if (called.length === 0) return {}
+  const over = calledBy(run, work)
+  const left = over.length > 0 && { waiting: waiting.filter((one) => !over.some(({ ask }) => ask === one.ask)) }
+  if (called.length === 0) return { ...left }
   return {
+    ...left,
     nested: { ...nested, [work]: [...(nested[work] ?? []), ...called] },
     ...(before && { going: { ...going, [work]: { ...before, runs: [...(before.runs ?? []), ...called.map(({ runId }) => runId)] } } }),
   }
 }
+
+/** They are told that nobody wants them any more. */
+export const leaving = ({ waiting }: WorkState, called: readonly RunApart[]): Partial<WorkState> => ({
+  waiting: waiting.map((one) => ('apart' in one && called.includes(one) ? { ...one, apart: { ...one.apart, isLeft: true as const } } : one)),
+})
+
+/** A run that its code has called has ended, as it was told to. */
+export const leftCall = (run: WorkState, { ask, apart: { work } }: RunApart, end: RunEnd | null): Partial<WorkState> => ({
+  ...keptCalls({ ...run, waiting: [] }, work, end ? [end.report] : []),
+  waiting: run.waiting.filter((one) => one.ask !== ask),
+})
 
 /** What a run inside of it is given. */
 export const nestedInput = (run: WorkState, work: string, reader: HistoryReader = 'agents'): RunInput => {

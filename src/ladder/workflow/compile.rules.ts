@@ -64,7 +64,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
     types: { context: {} as RunContext, events: {} as RunEvent, input: {} as RunInput, emitted: {} as Told },
     actors: actors as Record<string, never>,
     actions: {
-      ...workActions(now, (run: RunContext, work, end, at) => cutOff(shape, run, work, end, at)),
+      ...workActions(now, (run: RunContext, work, at) => cutOff(shape, run, work, at)),
       begin: emit(({ context }) => told('starting', context)),
       enter: assign(({ context }, { step }: Params) => entered(context, step)),
       tell: emit(({ context }, { step }: Params) => told('step.starting', context, { step })),
@@ -116,7 +116,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
         } satisfies LadderErrorBody,
       })),
       leaveSteps: assign({ next: undefined }),
-      mend: assign({ error: undefined, going: {} }),
+      mend: assign({ error: undefined, going: {}, waiting: [] }),
       ...endActions(ended, told),
     },
     guards: {

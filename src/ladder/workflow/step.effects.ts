@@ -6,6 +6,8 @@ import { LadderError, wordsOf } from '../errors.ts'
 import { handedDown, readBy } from '../history.rules.ts'
 import { fitted, type Schema } from '../schema.ts'
 import type { Mirror } from '../stores/mirror.ts'
+import { endCall } from '../work/calls.effects.ts'
+import { callEndActor } from '../work/work.chart.rules.ts'
 import { type CallerContext, type Code, codeOf, reckoning, type Scope } from './code.effects.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, isWork, type Onward, type Retry } from './definition.ts'
 import { outputActor, untilActor } from './workflow.chart.rules.ts'
@@ -30,6 +32,7 @@ export const stepActors = (
     ...Object.fromEntries(definition.steps.map((step) => [step.name, logic(step)])),
     ...Object.fromEntries(definition.steps.flatMap(childrenOf).map((child) => [child.name, work(child, scope)])),
     ...Object.fromEntries(definition.steps.flatMap((step) => ('sleepUntil' in step ? [[untilActor(step.name), until(step, scope)]] : []))),
+    [callEndActor]: endCall,
     [outputActor]: fromTask<unknown, RunContext>(async ({ input: { input, state, steps, last } }) =>
       definition.output
         ? definition.output({ input: input as never, state: structuredClone(state) as never, steps })

@@ -110,7 +110,6 @@ const partsOf = (name: string, step: StepShape, after: readonly Arrow[]) => {
 export const chartOf = ({ name, version, description, steps }: WorkflowShape) => {
   const first = `#${name}.steps.${steps[0]?.name}`
   const resume = steps.map((step) => ({ guard: about('stopped at', step.name), target: `#${name}.steps.${step.name}`, actions: ['mend'] }))
-  const asksAny = steps.some(({ asks }) => Object.keys(asks).length > 0)
   const cutOff = cancelling(name)
   // All steps have ended: only its output could not be made.
   const goOn = [...resume, { target: 'concluding', actions: ['mend'] }]
@@ -133,11 +132,11 @@ export const chartOf = ({ name, version, description, steps }: WorkflowShape) =>
           }),
         ),
         on: {
-          cancel: [...(asksAny ? [cutOff.arrow] : []), { target: `#${name}.cancelled`, actions: ['cancel'] }],
-          ...(asksAny && hearing),
+          cancel: [cutOff.arrow, { target: `#${name}.cancelled`, actions: ['cancel'] }],
+          ...hearing,
         },
       },
-      ...(asksAny && { cancelling: cutOff.state }),
+      cancelling: cutOff.state,
       concluding: {
         entry: ['leaveSteps'],
         invoke: {

@@ -2,8 +2,8 @@
 import { constantWith } from '../../index.ts'
 import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
-import { type RunInput as AnyRunInput, began, type RunEnd } from '../run.rules.ts'
-import { answered, type Called, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
+import { type RunInput as AnyRunInput, began } from '../run.rules.ts'
+import { type Called, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
 
 export type StepRecord = {
   /** `cancelled`: an executable was at work in it when the run was. */
@@ -76,24 +76,22 @@ export const settled = (context: RunContext, step: string, end: StepEnd, at: num
         : { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...common }
   // They are many, and never change again.
   const steps = constantWith(context.steps, { [step]: record })
-  const { nested = context.nested } = keptCalls(context, step, end.called)
-  if (isChild && end.ended === 'completed') return { steps, going, nested, branches: { ...context.branches, [step]: end.state } }
-  return { steps, going, nested, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
+  const { nested = context.nested, waiting = context.waiting } = keptCalls(context, step, end.called)
+  if (isChild && end.ended === 'completed') return { steps, going, nested, waiting, branches: { ...context.branches, [step]: end.state } }
+  return { steps, going, nested, waiting, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
 }
 
 /** The run inside of a step has ended because all are cancelled; so has the step that it is a child of. */
 export const cutOff = (
   { steps }: { steps: readonly { name: string; children: readonly string[] }[] },
-  context: RunContext,
+  run: RunContext,
   work: string,
-  end: RunEnd,
   at: number,
 ): Partial<RunContext> => {
-  const run = { ...context, ...answered(context, work, end) }
   const parent = steps.find(({ children }) => children.includes(work))?.name
   const records = [work, ...(parent === undefined ? [] : [parent])].map((step): [string, StepRecord] => {
     const { startedAt = at, attempts = 0 } = run.going[step] ?? {}
     return [step, { status: 'cancelled', attempts, startedAt, endedAt: at }]
   })
-  return { waiting: run.waiting, nested: run.nested, going: run.going, steps: { ...run.steps, ...Object.fromEntries(records) } }
+  return { steps: { ...run.steps, ...Object.fromEntries(records) } }
 }

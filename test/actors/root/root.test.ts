@@ -541,6 +541,51 @@ test('what an effect tells is journalled with the next commit and costs none of 
   expect(told[0]).toMatchObject({ key: 'm/one/work#1', attempt: 1, epoch: 1, restarted: false })
 })
 
+test('what an effect reports is journalled without any other input, and is so before it goes on; of one that nobody wants it is refused', async () => {
+  const world = await aWorld()
+  const seen: unknown[] = []
+  let self: AnyActorRef | undefined
+  const machine = registerMachine(
+    'm',
+    setup({
+      types,
+      actors: {
+        work: fromPromise(async (scope) => {
+          self = scope.self as AnyActorRef
+          await effect(self).report({ type: 'hint', n: 1 })
+          seen.push((await world.commits(address)).length)
+          return new Promise(() => undefined)
+        }),
+      },
+    }).createMachine({
+      id: 'm',
+      context: { hints: [] },
+      initial: 'working',
+      states: {
+        working: {
+          invoke: { src: 'work', id: 'work' },
+          on: { hint: { actions: assign({ hints: ({ context, event }: any) => [...context.hints, event.n] }) }, add: 'idle' },
+        },
+        idle: {},
+      },
+    }),
+  )
+  const host = await world.host([machine])
+  await outcome(world, host.send(address, { type: 'begin' }))
+  await world.clock.settle()
+  expect(seen).toEqual([2])
+  expect((await host.get(address)).replica?.actor.getSnapshot().context.hints).toEqual([1])
+
+  // Both in one commit: the first leads out of the state that wants it.
+  const { report } = effect(self as AnyActorRef)
+  const both = Promise.allSettled([report({ type: 'add' }), report({ type: 'hint', n: 2 })])
+  await world.clock.settle()
+  const cancelled = { code: 'cancelled' }
+  expect(await both).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected', reason: cancelled }])
+  await expect(report({ type: 'hint', n: 3 })).rejects.toMatchObject(cancelled)
+  expect((await host.get(address)).replica?.actor.getSnapshot().context.hints).toEqual([1])
+})
+
 test('fromTask hears what it is sent before and after it listens', async () => {
   const world = await aWorld()
   const heard: string[] = []

@@ -172,6 +172,7 @@ const again = async (orders: DeliverOrder[], delivery: object = short) => {
           restarted: true,
           confirm: async () => undefined,
           tell: () => undefined,
+          report: async () => undefined,
           waits: () => undefined,
           leaves: () => false,
         })

@@ -1,0 +1,37 @@
+/** The end of runs that code has called and that nobody wants any more: also where their caller was killed before it could tell them. */
+import type { AnyActorLogic } from 'xstate'
+import { type Address, directoryOf, effect, fromTask, isRuntimeError } from '../../index.ts'
+import type { RunApart, RunEnd } from '../run.rules.ts'
+
+/** @property reason why, as the run is told */
+export type CallEndInput = RunApart & { reason: string }
+
+/** ms; a word that was lost on the way costs that much. */
+const lookMs = 2_000
+
+/** What it comes to; null where it never began, or is another one's. */
+export const endCall: AnyActorLogic = fromTask<RunEnd | null, CallEndInput>(async ({ input: { ask, apart, reason }, self, signal }) => {
+  const { key, waits } = effect(self)
+  // A fork remembers what its origin has called: that stays its affair.
+  if (above(key) !== above(apart.key)) return null
+  const actors = directoryOf(self)
+  const address: Address = { kind: apart.kind, id: ask }
+  waits(true)
+  if ((await actors.read(address)).snapshot === undefined) return null
+  await actors.send(address, { type: 'cancel', reason }, { id: `${key} cancel` }).catch(unlessEnded)
+  for (;;) {
+    // Before we look, so that nothing falls in between.
+    const next = actors.nextCommit(address, lookMs)
+    next.catch(() => undefined)
+    const { snapshot } = await actors.read(address)
+    if (snapshot?.status !== 'active') return (snapshot?.output as RunEnd | undefined) ?? null
+    signal.throwIfAborted()
+    await next
+  }
+}) as AnyActorLogic
+
+const above = (key: string): string => key.slice(0, key.lastIndexOf('/'))
+
+const unlessEnded = (error: unknown): void => {
+  if (!isRuntimeError(error) || error.code !== 'closed') throw error
+}
