@@ -1,6 +1,6 @@
 /** What has runs on a runtime: each is an actor whose kind is its name, and is asked for by its id. */
 import type { AnyStateMachine } from 'xstate'
-import { type Agent, isRuntimeError, machineSignature, now, type WaitOptions } from '../index.ts'
+import { type Agent, isRuntimeError, machineSignature, now, RuntimeError, type WaitOptions } from '../index.ts'
 import { type Decider, type Decision, decide, type PendingCall, pendingIn } from './approval.ts'
 import { Binding } from './binding.ts'
 import type { Report, Result } from './envelope.ts'
@@ -66,12 +66,12 @@ export abstract class Hosted<Data = unknown> {
 
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
   async cancel(runId: string, reason = 'cancelled'): Promise<void> {
-    await this.actor(runId).send({ type: 'cancel', reason })
+    await (await this.begun(runId)).send({ type: 'cancel', reason })
   }
 
   /** Calls of tools that wait for a person, of all agents in the run, and in those that its code has called. @throws RuntimeError not_found */
   async pending(runId: string): Promise<readonly PendingCall[]> {
-    return pendingIn({ actor: this.actor(runId), deciderOf: this.#deciderOf })
+    return this.known(runId, pendingIn({ actor: this.actor(runId), deciderOf: this.#deciderOf }))
   }
 
   /**
@@ -80,7 +80,7 @@ export abstract class Hosted<Data = unknown> {
    * what is no decision, and for an input that does not fit the tool; RuntimeError not_found
    */
   async decide(runId: string, decision: Decision): Promise<void> {
-    await decide(runId, decision, { agents: this.agents, actor: this.actor(runId), deciderOf: this.#deciderOf })
+    await this.known(runId, decide(runId, decision, { agents: this.agents, actor: this.actor(runId), deciderOf: this.#deciderOf }))
   }
 
   readonly #deciderOf = (kind: string): Decider | undefined => this.binding.to?.executable?.(kind)
@@ -116,13 +116,30 @@ export abstract class Hosted<Data = unknown> {
     return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
   }
 
-  /** @throws LadderError on drift */
+  /** For an event that begins no run: an actor that is sent one would be there from then on. @throws LadderError on drift; RuntimeError not_found */
+  protected async begun(runId: string) {
+    const actor = this.actor(runId)
+    await this.known(runId, actor.snapshot())
+    return actor
+  }
+
+  /** @throws LadderError on drift; RuntimeError not_found in the words of runs */
   protected async known<Answer>(runId: string, asked: Promise<Answer>): Promise<Answer> {
     try {
       return await asked
     } catch (error) {
-      throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
+      if (!isRuntimeError(error)) throw error
+      if (error.code === 'not_found') throw this.#unknown(runId, error)
+      throw error.code === 'drift' ? this.drifted(runId, error) : error
     }
+  }
+
+  #unknown(runId: string, cause: Error): RuntimeError {
+    return new RuntimeError('not_found', `'${this.name}' has no run '${String(runId).slice(0, 80)}'`, {
+      cause,
+      field: 'runId',
+      hint: 'see whether that is its runId, and the runtime the one that has begun it; execute(input, { runId }) begins it',
+    })
   }
 
   /** @throws LadderError LADDER_CONFIG where no runtime has it */

@@ -1,6 +1,7 @@
 /** What authors and callers get wrong. */
 import { expect, test } from 'vitest'
-import { agent, ladder, memoryStore, orchestrator, planner, schedule, supervisor, workflow } from '../../src/ladder/index.ts'
+import { z } from 'zod'
+import { agent, END, ladder, memoryStore, orchestrator, planner, schedule, supervisor, workflow } from '../../src/ladder/index.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 import { aLadder } from './a-ladder.ts'
 
@@ -73,4 +74,80 @@ test('[WL-003] an executable that two runtimes have stays with the first when th
     expect(await second.clock.until(one.execute(undefined))).toMatchObject({ data: 1 })
   }
   expect(await first.clock.until(one.execute(undefined))).toMatchObject({ data: 1 })
+})
+
+test('[WL-004] whoever asks for a run that nobody has begun is told so in words about runs, and none is there afterwards', async () => {
+  const one = workflow({ name: 'one', steps: [{ name: 'wait', waitFor: 'paid' }] })
+  await using kit = await aLadder(one)
+  const asked: (() => Promise<unknown>)[] = [
+    () => one.resume('r'),
+    () => one.goOn('r'),
+    () => one.look('r'),
+    () => one.outcome('r'),
+    () => one.cancel('r'),
+    () => one.pending('r'),
+    () => one.decide('r', { callId: 'c', decision: 'approve' }),
+    () => one.send('r', { type: 'paid' }),
+    () => one.look('r'),
+  ]
+  for (const ask of asked)
+    await expect(kit.clock.until<unknown>(ask())).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining("'one' has no run 'r'"),
+      hint: expect.stringContaining('execute'),
+    })
+})
+
+test('[WL-003, WL-044] what a store of the caller throws comes as STORE_FAILED with its cause, wherever it is asked', async () => {
+  const store = memoryStore()
+  const desk = orchestrator({ name: 'desk', checkpointStore: store, intents: { a: () => undefined }, route: () => 'a' as const })
+  await using kit = await aLadder(desk)
+  await kit.clock.until(desk.execute('', { sessionId: 's', history: [] }))
+  const cause = new Error('no connection')
+  const down = (): never => {
+    throw cause
+  }
+  const failed = { code: 'STORE_FAILED', message: expect.stringContaining('no connection'), cause, hint: expect.any(String) }
+  const { list, delete: remove } = store
+  Object.assign(store, { list: down, delete: () => Promise.reject(cause) })
+  await expect(desk.sessions()).rejects.toMatchObject(failed)
+  await expect(kit.clock.until(desk.delete('s'))).rejects.toMatchObject(failed)
+  Object.assign(store, { list, delete: remove, rows: down })
+  await expect(kit.clock.until(desk.delete('s'))).rejects.toMatchObject(failed)
+  expect(await desk.sessions()).toEqual(['s'])
+})
+
+test.each([[[1]], ['done'], [5], [new Date(0)], [new Map([['a', 1]])]])(
+  '[WL-091, WL-092] code of an intent that gives %j, which has no keys for the state, fails its branch and no other',
+  async (given) => {
+    const desk = supervisor({
+      name: 'desk',
+      intents: { strange: () => given as never, fine: () => ({ done: true }), nothing: () => null as never },
+      route: ({ iteration }) => (iteration === 0 ? ['strange', 'fine', 'nothing'] : END),
+    })
+    await using kit = await aLadder(desk)
+    const { data, report } = await kit.clock.until(desk.execute(''))
+    expect(data).toEqual({ done: true })
+    const [{ branches } = { branches: {} }] = report.iterations as { branches: Record<string, object> }[]
+    expect(branches).toMatchObject({
+      strange: { status: 'failed', error: { code: 'SUPERVISOR_FAILED', hint: expect.stringContaining('return an object') } },
+      fine: { status: 'completed' },
+      nothing: { status: 'completed' },
+    })
+  },
+)
+
+test.each([
+  ['an evaluation', { evaluate: () => 'yes' }],
+  ['a schema of an intent', { intents: { a: { run: () => ({}), output: z.object({}).transform(() => 'x') } } }],
+  ['refine', { route: undefined, classifier: { run: () => ({ intent: 'a' }), refine: () => ({ state: [1] }) } }],
+])('[WL-092, WL-093, WL-089] %s that gives something else than an object ends the run, and says what it was', async (_, more) => {
+  const desk = supervisor({ name: 'desk', intents: { a: () => ({}) }, route: () => 'a', maxIterations: 1, ...more } as never)
+  await using kit = await aLadder(desk)
+  const { error } = await kit.clock.until(desk.execute(''))
+  expect(error).toMatchObject({
+    code: 'SUPERVISOR_FAILED',
+    message: expect.stringMatching(/gave a (?:list|string)/),
+    hint: expect.stringContaining('return'),
+  })
 })

@@ -146,11 +146,21 @@ test('[WL-004] each code has a story, here or where its rung is', () => {
   expect([...Object.keys(stories), ...elsewhere].sort()).toEqual(Object.keys(ladderCodes).sort())
 })
 
+test('[WL-004] each code says what to do next, also where nobody has said more, and as it was stored without a word of that', () => {
+  for (const code of Object.keys(ladderCodes) as LadderCode[]) {
+    const { hint } = new LadderError(code, 'broken')
+    expect(hint, code).toMatch(/^\S.{10,}[^.\s]$/)
+    const { hint: _, ...stored } = new LadderError(code, 'broken').toJSON()
+    expect(LadderError.from(stored as LadderErrorBody).hint).toBe(hint)
+  }
+})
+
 for (const [code, story] of Object.entries(stories))
   test(`[WL-003, WL-004, WL-006] ${code} has its category, says what it was about, and comes through JSON unharmed`, async () => {
     const error = await story()
     const body = JSON.parse(JSON.stringify(error)) as LadderErrorBody
-    expect(body).toMatchObject({ code, category: ladderCodes[code as LadderCode], message: expect.stringMatching(/\S/), context: expect.any(Object) })
+    const said = expect.stringMatching(/\S/)
+    expect(body).toMatchObject({ code, category: ladderCodes[code as LadderCode], message: said, hint: said, context: expect.any(Object) })
     const again = LadderError.from(body)
     expect(again).toBeInstanceOf(LadderError)
     expect(JSON.parse(JSON.stringify(again))).toEqual(body)

@@ -1,7 +1,7 @@
 /** What a run of an agent remembers, and how each thing that happens changes it. Pure. */
 import type { AskInput, AskOutput, AskReport } from '../../index.ts'
 import type { LadderUsage, Report, ReportStatus } from '../envelope.ts'
-import type { LadderErrorBody } from '../errors.ts'
+import { errorBody, type LadderErrorBody } from '../errors.ts'
 import { toldBefore } from '../history.rules.ts'
 import {
   type Artifacts,
@@ -176,12 +176,9 @@ export const ranInside = (run: AgentRun, id: string, { report, artifacts }: RunE
 /** What the model was given in the place of a result. */
 const toolError = ({ name, status, output }: Extract<AskReport['report'], { type: 'tool.ended' }>): LadderErrorBody => {
   const { code, message } = (output as { error?: { code?: string; message?: string } } | null | undefined)?.error ?? {}
-  return {
-    code: 'TOOL_EXEC_FAILED',
-    category: 'execution',
-    message: message ?? `the tool '${name}' came to nothing: ${status}`,
+  return errorBody('TOOL_EXEC_FAILED', message ?? `the tool '${name}' came to nothing: ${status}`, {
     context: { tool: name, ...(code !== undefined && { code }) },
-  }
+  })
 }
 
 /** What one answer of the model has used. */

@@ -1,7 +1,7 @@
 /** What the names mean in the states around the question of an agent. */
 import { assign, type EventObject, emit, enqueueActions, sendTo } from 'xstate'
 import type { AskReport } from '../../index.ts'
-import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import type { AgentRun } from './agent.context.ts'
 import type { Found } from './answers.ts'
 import { type Around, nothingAround, type RunAround, type TripEnd, weighed } from './around.context.ts'
@@ -22,13 +22,11 @@ const outputOf = <Output>(event: EventObject): Output => (event as unknown as { 
 const aroundOf = ({ around, startedAt }: AgentRun): Around => around ?? nothingAround({}, startedAt)
 const changed = (run: AgentRun, change: Partial<Around>): { around: Around } => ({ around: { ...aroundOf(run), ...change } })
 
-const broken = (name: string, event: EventObject): LadderErrorBody => ({
-  code: 'AGENT_EXEC_FAILED',
-  category: 'execution',
-  message: `code around '${name}' gave what cannot be stored: ${wordsOf((event as unknown as { error: unknown }).error)}`,
-  hint: 'give plain data, and keep plain data in the state: JSON, dates and bytes',
-  context: { agent: name },
-})
+const broken = (name: string, event: EventObject): LadderErrorBody =>
+  errorBody('AGENT_EXEC_FAILED', `code around '${name}' gave what cannot be stored: ${wordsOf((event as unknown as { error: unknown }).error)}`, {
+    hint: 'give plain data, and keep plain data in the state: JSON, dates and bytes',
+    context: { agent: name },
+  })
 
 /** What a model is told when it goes on. */
 const notAccepted = ({ code, message }: LadderErrorBody): string =>

@@ -1,6 +1,6 @@
 /** What a run of an agent may use, and what is done when it has used more. Pure. */
 import type { LadderUsage } from '../envelope.ts'
-import type { LadderErrorBody } from '../errors.ts'
+import { errorBody, type LadderErrorBody } from '../errors.ts'
 
 /** Looked at after each answer of the model, before its tools run; a resumed run has it anew. */
 export type Budget = {
@@ -32,10 +32,8 @@ export const violationOf = ({ maxTokens, maxCostUSD, maxLatencyMs }: Budget, bef
   return over
 }
 
-export const budgetError = (agent: string, { unit, limit, actual }: Violation): LadderErrorBody => ({
-  code: 'BUDGET_EXCEEDED',
-  category: 'limit',
-  message: `'${agent}' has used ${actual} ${unit} of ${limit}`,
-  hint: 'raise its budget, or ask for less at a time; resume() goes on with as much again',
-  context: { unit, limit, actual },
-})
+export const budgetError = (agent: string, { unit, limit, actual }: Violation): LadderErrorBody =>
+  errorBody('BUDGET_EXCEEDED', `'${agent}' has used ${actual} ${unit} of ${limit}`, {
+    hint: 'raise its budget, or ask for less at a time; resume() goes on with as much again',
+    context: { unit, limit, actual },
+  })

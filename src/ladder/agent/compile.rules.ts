@@ -3,7 +3,7 @@ import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emi
 import type { AskOutput, AskReport } from '../../index.ts'
 import { askAgent, askAgentByStep } from '../../index.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
-import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import { errorBody, type LadderErrorBody, ladderHints, wordsOf } from '../errors.ts'
 import { below, type DecisionEvent, hasParent, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
 import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
 import {
@@ -51,21 +51,17 @@ type Done = EventObject & { output?: unknown; error?: unknown }
 const answerIn = (event: EventObject): AskOutput => (event as Done).output as AskOutput
 const verdictIn = (event: EventObject): Verdict => (event as Done).output as Verdict
 
-const broken = (name: string, what: string, thrown: unknown): LadderErrorBody => ({
-  code: 'AGENT_EXEC_FAILED',
-  category: 'execution',
-  message: `${what} of '${name}' failed: ${wordsOf(thrown)}`,
-  context: { agent: name },
-})
+const broken = (name: string, what: string, thrown: unknown): LadderErrorBody =>
+  errorBody('AGENT_EXEC_FAILED', `${what} of '${name}' failed: ${wordsOf(thrown)}`, { context: { agent: name } })
 
 const idIn = (event: EventObject): string => (event as unknown as { actorId: string }).actorId
 
-/** What the model reads that has called it. */
+/** What the model reads that has called it. What is advised about a code in general is for authors. */
 const toolFailure = ({ code, message, hint }: LadderErrorBody) => ({
   code: 'tool_failed' as const,
   message: `${code}: ${message}`,
   retryable: false,
-  ...(hint !== undefined && { hint }),
+  ...(hint !== ladderHints[code] && { hint }),
 })
 
 /** What a model is told whose answer does not fit. */

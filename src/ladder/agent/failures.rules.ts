@@ -1,6 +1,6 @@
 /** How an agent fails, in the codes of the ladder. Pure. */
 import type { AskOutput, ErrorBody } from '../../index.ts'
-import { type LadderCode, type LadderErrorBody, ladderCodes } from '../errors.ts'
+import { errorBody, type LadderCode, type LadderErrorBody } from '../errors.ts'
 
 const codes: Partial<Record<ErrorBody['code'], LadderCode>> = {
   budget_steps: 'AGENT_MAX_TRIPS',
@@ -25,13 +25,7 @@ export const errorOf = (
   spent: Pick<AskOutput, 'usage' | 'steps' | 'toolCalls' | 'model'>,
 ): LadderErrorBody => {
   const own = codes[code] ?? 'AGENT_EXEC_FAILED'
-  return {
-    code: own,
-    category: ladderCodes[own],
-    message,
-    ...(hint !== undefined && { hint }),
-    context: { code, model: spent.model, ...data, ...factsOf({ code, ...(data && { data }) }, spent) },
-  }
+  return errorBody(own, message, { hint, context: { code, model: spent.model, ...data, ...factsOf({ code, ...(data && { data }) }, spent) } })
 }
 
 const factsOf = (
@@ -54,13 +48,7 @@ const factsOf = (
 
 /** An answer that its provider kept back, or cut off. */
 export const finishError = (finish: AskOutput['finish']): LadderErrorBody | undefined =>
-  finish === 'content-filter'
-    ? { code: 'CONTENT_FILTER', category: 'provider', message: 'the provider kept the answer back', context: { finish } }
-    : undefined
+  finish === 'content-filter' ? errorBody('CONTENT_FILTER', 'the provider kept the answer back', { context: { finish } }) : undefined
 
-export const cancelledError = (name: string, reason: string | null, trips: number): LadderErrorBody => ({
-  code: 'AGENT_CANCELLED',
-  category: 'cancelled',
-  message: `'${name}' was cancelled`,
-  context: { cancelledAt: trips, reason },
-})
+export const cancelledError = (name: string, reason: string | null, trips: number): LadderErrorBody =>
+  errorBody('AGENT_CANCELLED', `'${name}' was cancelled`, { context: { cancelledAt: trips, reason } })

@@ -2,7 +2,7 @@
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, sendParent, sendTo, setup } from 'xstate'
 import type { AskReport } from '../../index.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
-import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { hasParent, isWithin, type RunEnd, type RunInput, rootOf, runActor, waitingSince } from '../run.rules.ts'
 import { type BatchShape, chartOf, checkActor, itemChartOf, itemLogic, retryActor } from './batch.chart.rules.ts'
 import {
@@ -37,12 +37,8 @@ const placeIn = (event: EventObject): number => indexOf((event as unknown as { a
 const endIn = (event: EventObject): RunEnd => (event as Done).output as RunEnd
 const pauseIn = (event: EventObject): number | null => ((event as Done).output as Again).pauseMs
 
-const unstorable = (what: string, thrown: unknown): LadderErrorBody => ({
-  code: 'BATCH_FAILED',
-  category: 'execution',
-  message: `${what} gave what cannot be stored: ${wordsOf(thrown)}`,
-  context: {},
-})
+const unstorable = (what: string, thrown: unknown): LadderErrorBody =>
+  errorBody('BATCH_FAILED', `${what} gave what cannot be stored: ${wordsOf(thrown)}`)
 
 const word = (batch: string, type: string, { runId, rootRunId }: { runId: string; rootRunId: string }, more: object = {}): Word => ({
   type: `batch.${type}`,
@@ -128,38 +124,27 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
         for (const index of running(context)) if (isWithin(ask, itemRunId(context, index))) enqueue.sendTo(itemActor(index), event)
       }),
       failUnfit: assign({
-        error: {
-          code: 'SCHEMA_VALIDATION_FAILED',
-          category: 'validation',
-          message: `the input of '${name}' is no list of items`,
-          hint: 'give a list, or { items: […] }',
-          context: {},
-        } satisfies LadderErrorBody,
+        error: errorBody('SCHEMA_VALIDATION_FAILED', `the input of '${name}' is no list of items`, { hint: 'give a list, or { items: […] }' }),
       }),
       fail: assign(({ context: { items } }) => {
         const failed = items.flatMap(({ status }, index) => (status === 'completed' ? [] : [index]))
         return {
-          error: {
-            code: 'BATCH_FAILED',
-            category: 'execution',
-            message: `${failed.length} of ${items.length} items of '${name}' failed: ${items[failed[0] as number]?.error?.message}`,
-            hint: 'report.children says why each did; resume() runs those that failed once more',
-            context: { failed },
-          } satisfies LadderErrorBody,
+          error: errorBody(
+            'BATCH_FAILED',
+            `${failed.length} of ${items.length} items of '${name}' failed: ${items[failed[0] as number]?.error?.message}`,
+            { hint: 'report.children says why each did; resume() runs those that failed once more', context: { failed } },
+          ),
         }
       }),
       cancel: assign(({ context, event }) =>
         cutOff(
           context,
-          {
-            code: 'BATCH_CANCELLED',
-            category: 'cancelled',
-            message: `'${name}' was cancelled`,
+          errorBody('BATCH_CANCELLED', `'${name}' was cancelled`, {
             context: {
               cancelledAt: context.items.filter((item) => !isOpen(item)).length,
               reason: (event as { reason?: string }).reason ?? null,
             },
-          },
+          }),
           now(),
         ),
       ),

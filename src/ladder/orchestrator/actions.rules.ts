@@ -1,6 +1,6 @@
 /** What the actions in the chart of a session mean. */
 import { assign, type EventObject, emit, enqueueActions, sendTo } from 'xstate'
-import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import type { RunEnd } from '../run.rules.ts'
 import { type Compaction, compactionOf } from './compaction.rules.ts'
 import { summaryActor, turnActor } from './session.chart.rules.ts'
@@ -50,25 +50,15 @@ export const sessionActions = (name: string, now: () => number, ended: (sessionI
       const error = what(context, event)
       return turned(context, error ? { error } : {})
     })
-  const broken = (what: string, thrown: unknown): LadderErrorBody => ({
-    code: 'ORCHESTRATOR_FAILED',
-    category: 'execution',
-    message: `${what} of '${name}' failed: ${wordsOf(thrown)}`,
-    context: {},
-  })
-  const cancelled = ({ sessionId }: SessionRun, event: EventObject): LadderErrorBody => ({
-    code: 'ORCHESTRATOR_CANCELLED',
-    category: 'cancelled',
-    message: `a turn of '${name}' was cancelled`,
-    context: { sessionId, reason: (event as Cancel).reason ?? null },
-  })
-  const drift = ({ sessionId, turn }: SessionRun): LadderErrorBody => ({
-    code: 'ORCHESTRATOR_DRIFT',
-    category: 'drift',
-    message: `the session '${sessionId}' was stored by another definition of '${name}'`,
-    hint: 'execute with force: true, delete the session, or mend the signature of its row through the store',
-    context: { sessionId, savedSignature: turn?.plan?.savedSignature ?? null, currentSignature: turn?.plan?.signature ?? null },
-  })
+  const broken = (what: string, thrown: unknown): LadderErrorBody =>
+    errorBody('ORCHESTRATOR_FAILED', `${what} of '${name}' failed: ${wordsOf(thrown)}`)
+  const cancelled = ({ sessionId }: SessionRun, event: EventObject): LadderErrorBody =>
+    errorBody('ORCHESTRATOR_CANCELLED', `a turn of '${name}' was cancelled`, { context: { sessionId, reason: (event as Cancel).reason ?? null } })
+  const drift = ({ sessionId, turn }: SessionRun): LadderErrorBody =>
+    errorBody('ORCHESTRATOR_DRIFT', `the session '${sessionId}' was stored by another definition of '${name}'`, {
+      hint: 'execute with force: true, delete the session, or mend the signature of its row through the store',
+      context: { sessionId, savedSignature: turn?.plan?.savedSignature ?? null, currentSignature: turn?.plan?.signature ?? null },
+    })
   const failedPhase = ({ turn }: SessionRun): string => (turn?.compaction ? 'onCompact' : 'summarize')
   const compactionError = (event: EventObject): LadderErrorBody => {
     const summary = outputOf<RunEnd | undefined>(event)

@@ -11,6 +11,7 @@ import { type Handlers, Listeners } from '../listeners.ts'
 import type { Bound } from '../options.ts'
 import type { Schema } from '../schema.ts'
 import { checkpointStoreFor, namedSnapshots } from '../stores/defaults.ts'
+import { guardedStore } from '../stores/guarded-store.ts'
 import type { CheckpointStore } from '../stores/store.ts'
 import { Streamed } from '../streamed.ts'
 import { checkedIntents } from '../supervisor/check.ts'
@@ -265,7 +266,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   async #store(): Promise<CheckpointStore> {
     const { checkpointStore } = this.#checked.definition
-    return checkpointStore ?? checkpointStoreFor(undefined, await this.#binding.when())
+    return guardedStore(checkpointStore ?? checkpointStoreFor(undefined, await this.#binding.when()))
   }
 }
 

@@ -2,7 +2,7 @@
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup } from 'xstate'
 import type { AskReport } from '../../index.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
-import { type LadderCode, type LadderErrorBody, ladderCodes, wordsOf } from '../errors.ts'
+import { errorBody, type LadderCode, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { hasParent, isWithin, type RunEnd, rootOf, waitingSince } from '../run.rules.ts'
 import type { Plan } from './plan.rules.ts'
 import { chartOf, type PlannerShape, stepActor } from './planner.chart.rules.ts'
@@ -47,13 +47,8 @@ const faultIn = (event: EventObject): LadderErrorBody | undefined => {
   return 'error' in checked ? checked.error : undefined
 }
 
-const fault = (code: LadderCode, message: string, context: Record<string, unknown> = {}, hint?: string): LadderErrorBody => ({
-  code,
-  category: ladderCodes[code],
-  message,
-  context,
-  ...(hint !== undefined && { hint }),
-})
+const fault = (code: LadderCode, message: string, context: Record<string, unknown> = {}, hint?: string): LadderErrorBody =>
+  errorBody(code, message, { context, hint })
 
 export const plannerMachine = (shape: PlannerShape, { actors, question, now, ended }: PlannerParts): AnyStateMachine => {
   const { name, concurrency, maxSteps, maxReplans } = shape

@@ -114,7 +114,7 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
   }
 
   async #requireAwaiting(runId: string): Promise<void> {
-    const snapshot = await this.actor(runId).snapshot()
+    const snapshot = await this.known(runId, this.actor(runId).snapshot())
     if (!snapshot.matches('awaiting-approval'))
       throw new LadderError('APPROVAL_UNKNOWN', `no plan of the run ${runId} waits for approval`, {
         context: { runId },

@@ -1,6 +1,6 @@
 /** What the names in the chart of one step mean. */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, sendParent, sendTo, setup } from 'xstate'
-import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, runActor } from '../run.rules.ts'
 import { codeActor, judgeActor, type PlannerShape, stepChartOf } from './planner.chart.rules.ts'
 import type { Judged, StepEnd, StepInput, StepRun } from './planner.context.ts'
@@ -17,12 +17,8 @@ export const stepMachine = (
   capability: PlannerShape['capabilities'][number],
   { code, judge, run }: StepParts,
 ): AnyStateMachine => {
-  const broken = ({ step }: StepRun, what: string, thrown: unknown): LadderErrorBody => ({
-    code: 'STEP_FAILED',
-    category: 'execution',
-    message: `${what} the step '${step.id}': ${wordsOf(thrown)}`,
-    context: { step: step.id },
-  })
+  const broken = ({ step }: StepRun, what: string, thrown: unknown): LadderErrorBody =>
+    errorBody('STEP_FAILED', `${what} the step '${step.id}': ${wordsOf(thrown)}`, { context: { step: step.id } })
   const actors = {
     [codeActor(capability.name)]: code,
     ...(shape.isJudged && { [judgeActor]: judge }),

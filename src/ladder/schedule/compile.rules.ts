@@ -1,6 +1,6 @@
 /** What the names in the chart of a schedule mean. */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup } from 'xstate'
-import type { LadderErrorBody } from '../errors.ts'
+import { errorBody, type LadderErrorBody } from '../errors.ts'
 import { scheduleChart } from './schedule.chart.rules.ts'
 import {
   type Beginning,
@@ -34,12 +34,8 @@ type Scope = { context: ScheduleState; event: EventObject }
 const planOf = (event: EventObject): Plan => (event as unknown as { plan: Plan }).plan
 const outputOf = <Output>(event: EventObject): Output => (event as unknown as { output: Output }).output
 const errorOf = (name: string, event: EventObject): LadderErrorBody =>
-  outputOf<Beginning | undefined>(event)?.error ?? {
-    code: 'SCHEDULE_FAILED',
-    category: 'execution',
-    message: `the schedule '${name}' could not begin a run: ${String((event as unknown as { error?: unknown }).error)}`,
-    context: {},
-  }
+  outputOf<Beginning | undefined>(event)?.error ??
+  errorBody('SCHEDULE_FAILED', `the schedule '${name}' could not begin a run: ${String((event as unknown as { error?: unknown }).error)}`)
 
 export const scheduleMachine = ({ name, description, actors, now }: ScheduleParts): AnyStateMachine => {
   const told = (type: string, more: object = {}): Told => ({ type: `schedule.${type}`, schedule: name, ...more })

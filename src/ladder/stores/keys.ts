@@ -19,7 +19,9 @@ export const guarded = (keys: Keys): Keys => ({
   list: (prefix) => keys.list(prefix).catch(failed),
 })
 
-const failed = (cause: unknown): never => {
+/** What is a LadderError already stays as it is. @throws LadderError STORE_FAILED */
+export const failed = (cause: unknown): never => {
+  if (cause instanceof LadderError) throw cause
   const isTooLarge = isRuntimeError(cause) && cause.code === 'too_large'
   throw new LadderError('STORE_FAILED', `the store failed: ${wordsOf(cause)}`, {
     cause,

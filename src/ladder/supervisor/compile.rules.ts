@@ -1,7 +1,7 @@
 /** What the names in the chart of a supervisor mean. */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup } from 'xstate'
 import { endActions, type WhenEnded } from '../ending.ts'
-import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, rootOf } from '../run.rules.ts'
 import { workActions, workGuards } from '../work/work.compile.rules.ts'
 import { reportOf } from './report.rules.ts'
@@ -43,13 +43,8 @@ const errorIn = (event: EventObject): LadderErrorBody | undefined => {
   return end?.ended === 'failed' ? end.error : undefined
 }
 
-const unstorable = (what: string, thrown: unknown): LadderErrorBody => ({
-  code: 'SUPERVISOR_FAILED',
-  category: 'execution',
-  message: `${what} gave what cannot be stored: ${wordsOf(thrown)}`,
-  hint: 'return plain data: JSON, dates and bytes',
-  context: {},
-})
+const unstorable = (what: string, thrown: unknown): LadderErrorBody =>
+  errorBody('SUPERVISOR_FAILED', `${what} gave what cannot be stored: ${wordsOf(thrown)}`, { hint: 'return plain data: JSON, dates and bytes' })
 
 export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, ended }: SupervisorParts): AnyStateMachine => {
   const { name, maxIterations, intents } = shape
@@ -127,24 +122,18 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
       ),
       expire: assign(({ context }, { step }: Params) => {
         const ms = intents.find((one) => one.name === step)?.timeoutMs
-        const error: LadderErrorBody = {
-          code: 'STEP_TIMEOUT',
-          category: 'timeout',
-          message: `the intent '${step}' has not ended within ${ms} ms`,
+        const error: LadderErrorBody = errorBody('STEP_TIMEOUT', `the intent '${step}' has not ended within ${ms} ms`, {
           context: { intent: step, timeoutMs: ms },
-        }
+        })
         return branched(context, step, { ended: 'failed', error }, now())
       }),
       fail: assign(({ event }) => failing(errorIn(event))),
       breakDown: assign(({ event }) => failing(unstorable(`code of '${name}'`, (event as Done).error))),
       wearOut: assign({
         terminatedBy: 'max-iterations' as const,
-        error: {
-          code: 'SUPERVISOR_MAX_ITERATIONS',
-          category: 'limit',
-          message: `'${name}' has gone through ${maxIterations} iterations and would go on`,
+        error: errorBody('SUPERVISOR_MAX_ITERATIONS', `'${name}' has gone through ${maxIterations} iterations and would go on`, {
           context: { maxIterations },
-        } satisfies LadderErrorBody,
+        }),
       }),
       endByChoice: assign(({ context }) => {
         const source = context.now.decision?.source
@@ -161,12 +150,9 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
       end: assign({ endedAt: () => now() }),
       cancel: assign(({ context, event }) => ({
         terminatedBy: 'cancelled' as const,
-        error: {
-          code: 'SUPERVISOR_CANCELLED',
-          category: 'cancelled',
-          message: `'${name}' was cancelled`,
+        error: errorBody('SUPERVISOR_CANCELLED', `'${name}' was cancelled`, {
           context: { cancelledAt: context.iterations.length, reason: (event as { reason?: string }).reason ?? null },
-        } satisfies LadderErrorBody,
+        }),
       })),
       conclude: assign({ isConcluding: true }),
       mend: assign({ error: undefined, terminatedBy: undefined, going: {}, waiting: [], now: () => ({ startedAt: now(), branches: {} }) }),

@@ -6,7 +6,7 @@ import { fitted } from '../schema.ts'
 import { codeOf, type Scope, supervisorError } from './code.effects.ts'
 import { decisionOf } from './decision.rules.ts'
 import type { CheckedHelper, Classified } from './definition.ts'
-import { withoutUnsafe } from './merge.effects.ts'
+import { addition } from './merge.effects.ts'
 import { classificationFor } from './router.rules.ts'
 import { classifyActor } from './supervisor.chart.rules.ts'
 import { ackWork, type BranchEnd, type Chosen, type Decision } from './supervisor.context.ts'
@@ -35,7 +35,8 @@ const refined = (scope: Scope, kept: Decision, wanted: unknown): { decision: Dec
   if (typeof wanted !== 'object' || Array.isArray(wanted)) return { decision: decisionOf(scope, 'classifier', wanted, 'refine') }
   const { intent, state } = wanted as { intent?: unknown; state?: object }
   const decision = intent === undefined ? kept : decisionOf(scope, 'classifier', intent, 'refine')
-  return { decision, ...(state && { state: withoutUnsafe(state) as object }) }
+  const added = addition(state, `refine of '${scope.definition.name}'`)
+  return { decision, ...(added && { state: added }) }
 }
 
 /** What it comes to is what it adds to the state. */
@@ -43,7 +44,11 @@ export const acknowledge = (scope: Scope, { agent, run: say, input, output }: Ch
   codeOf<BranchEnd>(scope, ackWork, async (run, codeFor) => {
     const code = { ...codeFor(run), history: readBy(run.history, 'ack') }
     const { answer } = run.going[ackWork] ?? {}
-    const checked = async (said: unknown) => withoutUnsafe(output ? await fitted(output, said, 'what the acknowledgement adds to the state') : said)
+    const checked = async (said: unknown) =>
+      addition(
+        output ? await fitted(output, said, 'what the acknowledgement adds to the state') : said,
+        `the acknowledgement of '${scope.definition.name}'`,
+      )
     try {
       if (answer?.error) return { ended: 'failed', error: answer.error }
       if (answer) return { ended: 'completed', output: output ? await checked(answer.data) : undefined }

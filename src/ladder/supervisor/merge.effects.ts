@@ -1,5 +1,6 @@
 /** What an iteration comes to, as one effect: the state, whether it is enough, who is next, and the data where nobody is. */
 import type { AnyActorLogic } from 'xstate'
+import { LadderError } from '../errors.ts'
 import type { Artifacts } from '../run.rules.ts'
 import { fitted } from '../schema.ts'
 import { jsonText } from '../stores/json.ts'
@@ -7,7 +8,7 @@ import { type Code, codeOf, type Scope, supervisorError } from './code.effects.t
 import { decisionOf } from './decision.rules.ts'
 import type { CheckedIntent } from './definition.ts'
 import { mergeActor } from './supervisor.chart.rules.ts'
-import { type Decision, firstErrorIn, type Merged, type SupervisorRun } from './supervisor.context.ts'
+import { type Decision, firstErrorIn, type Merged, type SupervisorRun, type Verdict } from './supervisor.context.ts'
 
 /** What branches add to the state, in the order in which they were chosen; then whether it is enough, and who is next. */
 export const merge = (scope: Scope): AnyActorLogic => {
@@ -17,7 +18,7 @@ export const merge = (scope: Scope): AnyActorLogic => {
       const { state: merged, conflicts } = await mergedState(run, intents)
       const state = { ...merged, ...(await gathered(scope, run, codeFor({ ...run, state: merged }))) }
       const code = codeFor({ ...run, state })
-      const verdict = (await definition.evaluate?.(code as never)) ?? undefined
+      const verdict = verdictOf(await definition.evaluate?.(code as never), definition.name)
       const directive = verdict?.satisfied === true ? undefined : await directiveOf(scope, run, code, verdict?.reassignTo)
       const isOver = verdict?.satisfied === true || directive?.next.length === 0 || (scope.isSingle && !firstErrorIn(run.now.branches))
       const made = isOver ? await dataOf(definition, state) : undefined
@@ -47,6 +48,27 @@ const dataOf = async ({ name, output }: Scope['definition'], state: unknown): Pr
   }
 }
 
+/** @throws LadderError SUPERVISOR_FAILED for what says nothing */
+const verdictOf = (said: unknown, name: string): Verdict | undefined => {
+  if (said === undefined || said === null) return undefined
+  if (Object.prototype.toString.call(said) === '[object Object]') return said as Verdict
+  throw new LadderError('SUPERVISOR_FAILED', `evaluate of '${name}' gave ${nameOfKind(said)}`, {
+    hint: 'return { satisfied: true }, { reassignTo }, { feedback }, or nothing',
+  })
+}
+
+/** What is added to the state, or nothing. @throws LadderError SUPERVISOR_FAILED for what has no keys */
+export const addition = (output: unknown, who: string): object | undefined => {
+  if (output === undefined || output === null) return undefined
+  if (Object.prototype.toString.call(output) === '[object Object]') return withoutUnsafe(output) as object
+  throw new LadderError('SUPERVISOR_FAILED', `${who} gave ${nameOfKind(output)} where it adds to the state`, {
+    hint: 'return an object, such as { text: … }: its keys are put into the state; or nothing',
+  })
+}
+
+const nameOfKind = (value: unknown): string =>
+  Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'what has no keys of its own' : `a ${typeof value}`
+
 /** Keys that would not be data, but what an object is made of: no journal takes them. */
 const unsafe = new Set(['__proto__', 'constructor', 'prototype'])
 export const withoutUnsafe = (output: unknown): unknown =>
@@ -69,12 +91,11 @@ const mergedState = async (
       intent.streamTo !== undefined
         ? { [intent.streamTo]: record.output }
         : intent.output
-          ? await fitted(intent.output, record.output, `what '${name}' adds to the state`)
+          ? addition(await fitted(intent.output, record.output, `what '${name}' adds to the state`), `the schema of the intent '${name}'`)
           : intent.agent
             ? undefined
             : record.output
-    if (typeof added !== 'object' || added === null) continue
-    for (const [key, value] of Object.entries(added)) {
+    for (const [key, value] of Object.entries(added ?? {})) {
       if (unsafe.has(key)) continue
       if (written.has(key)) conflicts.add(key)
       written.add(key)
@@ -94,7 +115,8 @@ const gathered = async (
   if (bags.length === 0) return {}
   const all: unknown = withoutUnsafe(Object.assign({}, ...bags))
   const fit = schema ? await fitted(schema, all, `what tools gave in an iteration of '${name}'`) : all
-  return withoutUnsafe(finalizeArtifacts ? await finalizeArtifacts(structuredClone(fit) as Artifacts, code as never) : fit) as object
+  const made = finalizeArtifacts ? await finalizeArtifacts(structuredClone(fit) as Artifacts, code as never) : fit
+  return addition(made, `${finalizeArtifacts ? 'finalizeArtifacts' : 'the schema of artifacts'} of '${name}'`) ?? {}
 }
 
 /** The evaluation comes before what intents say of themselves; of those that ran at once all are heard, and an end of one is the end. */

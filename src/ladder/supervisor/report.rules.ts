@@ -1,6 +1,6 @@
 /** What a run of a supervisor comes to: below it, in their order, those that chose and those that were chosen. */
 import type { Report } from '../envelope.ts'
-import type { LadderErrorBody } from '../errors.ts'
+import { errorBody, type LadderErrorBody } from '../errors.ts'
 import { placeOf, rootOf, statusOf, timesOf } from '../run.rules.ts'
 import { together } from '../usage.rules.ts'
 import type { SupervisorShape } from './supervisor.chart.rules.ts'
@@ -68,9 +68,6 @@ export const reportOf = (
 const ackOf = ({ status, error }: NonNullable<SupervisorRun['ack']>): NonNullable<Report['ack']> =>
   status === 'completed' ? { status } : { status: 'failed', error: error ?? cutOff }
 
-const cutOff: LadderErrorBody = {
-  code: 'SUPERVISOR_CANCELLED',
-  category: 'cancelled',
-  message: 'the acknowledgement was cut off',
-  context: {},
-}
+const cutOff: LadderErrorBody = errorBody('SUPERVISOR_CANCELLED', 'the acknowledgement was cut off', {
+  hint: 'it is not said again: the run goes on without it',
+})

@@ -1,5 +1,5 @@
 /** What a run of a supervisor remembers, and how each thing that happens changes it. Pure. */
-import type { LadderErrorBody } from '../errors.ts'
+import { errorBody, type LadderErrorBody } from '../errors.ts'
 import { type RunInput as AnyRunInput, type Artifacts, began } from '../run.rules.ts'
 import { type Called, isInWork, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
 
@@ -127,13 +127,9 @@ export const leftBehind = (run: SupervisorRun, at: number): Partial<SupervisorRu
   return { going, waiting, ack: { status: 'late', error: late, startedAt: work?.startedAt ?? at, endedAt: at } }
 }
 
-const late: LadderErrorBody = {
-  code: 'SUPERVISOR_FAILED',
-  category: 'execution',
-  message: 'the acknowledgement was not ready when the first iteration ended',
+const late: LadderErrorBody = errorBody('SUPERVISOR_FAILED', 'the acknowledgement was not ready when the first iteration ended', {
   hint: 'it is for a quick word: give it less to do',
-  context: {},
-}
+})
 
 /** Nobody is chosen twice. */
 export const decided = ({ now }: SupervisorRun, decision: Decision): Partial<SupervisorRun> => ({

@@ -9,7 +9,7 @@ import { codeOf, reading, type Scope, supervisorError, toldInside } from './code
 import { decisionOf } from './decision.rules.ts'
 import type { CheckedHelper, CheckedIntent } from './definition.ts'
 import { acknowledge, classify } from './helper.effects.ts'
-import { merge, withoutUnsafe } from './merge.effects.ts'
+import { addition, merge, withoutUnsafe } from './merge.effects.ts'
 import { questionFor } from './router.rules.ts'
 import { classifyActor, mergeActor, outputActor, routeActor } from './supervisor.chart.rules.ts'
 import { ackWork, type BranchEnd, type Chosen, type SupervisorRun } from './supervisor.context.ts'
@@ -55,7 +55,11 @@ const branch = (intent: CheckedIntent, scope: Scope): AnyActorLogic =>
         throw new LadderError('SCHEMA_VALIDATION_FAILED', `'${intent.name}' streams, and has answered with something else than a text`)
       if (answer) return { ended: 'completed', output: answer.data }
       const { code, own } = await reading(intent, run, codeFor(run))
-      if (!intent.agent) return { ended: 'completed', output: withoutUnsafe(await intent.run?.(code)) }
+      if (!intent.agent) {
+        const output = await intent.run?.(code)
+        // What a schema makes of it counts.
+        return { ended: 'completed', output: intent.output ? withoutUnsafe(output) : addition(output, `the intent '${intent.name}'`) }
+      }
       const input = await intent.agent.fit(intent.input ? await intent.input(code) : run.input)
       return { ended: 'asks', input, state: null, ...toldInside(intent, run, own) }
     } catch (thrown) {

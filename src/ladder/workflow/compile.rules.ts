@@ -5,7 +5,7 @@
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, setup } from 'xstate'
 import type { AskReport } from '../../index.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
-import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, rootOf } from '../run.rules.ts'
 import { workActions, workGuards } from '../work/work.compile.rules.ts'
 import { keptCalls, paused } from '../work/work.context.ts'
@@ -31,22 +31,15 @@ const onwardOf = (event: EventObject) => {
 /** A step that was entered this often is told as one that may go round in circles. */
 const loopWarning = 5
 
-const outputFailed = (name: string, thrown: unknown): LadderErrorBody => ({
-  code: 'WORKFLOW_FAILED',
-  category: 'execution',
-  message: `the output of '${name}' could not be made: ${wordsOf(thrown)}`,
-  context: {},
-})
+const outputFailed = (name: string, thrown: unknown): LadderErrorBody =>
+  errorBody('WORKFLOW_FAILED', `the output of '${name}' could not be made: ${wordsOf(thrown)}`)
 
 const codeFailed = (step: string, error: unknown): StepEnd => ({
   ended: 'failed',
-  error: {
-    code: 'STEP_FAILED',
-    category: 'execution',
-    message: `the step '${step}' gave what cannot be stored: ${wordsOf(error)}`,
+  error: errorBody('STEP_FAILED', `the step '${step}' gave what cannot be stored: ${wordsOf(error)}`, {
     hint: 'return plain data, and keep plain data in the state: JSON, dates and bytes',
     context: { step },
-  },
+  }),
 })
 
 export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ended }: WorkflowParts): AnyStateMachine => {
@@ -96,24 +89,18 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
       fail: assign(({ event }) => ({ error: errorIn(event), endedAt: now() })),
       wearOut: assign(({ context }) => ({
         endedAt: now(),
-        error: {
-          code: 'WORKFLOW_MAX_STEPS',
-          category: 'limit',
-          message: `'${name}' has entered ${context.visited - 1} steps and would go on`,
+        error: errorBody('WORKFLOW_MAX_STEPS', `'${name}' has entered ${context.visited - 1} steps and would go on`, {
           context: { maxSteps, step: context.next },
-        } satisfies LadderErrorBody,
+        }),
       })),
       end: assign({ endedAt: () => now() }),
       complete: assign(({ event }) => ({ data: (event as Done).output })),
       failToConclude: assign(({ event }) => ({ endedAt: now(), error: outputFailed(name, (event as Done).error) })),
       cancel: assign(({ context, event }) => ({
         endedAt: now(),
-        error: {
-          code: 'WORKFLOW_CANCELLED',
-          category: 'cancelled',
-          message: `'${name}' was cancelled`,
+        error: errorBody('WORKFLOW_CANCELLED', `'${name}' was cancelled`, {
           context: { cancelledAt: context.next ?? null, reason: (event as { reason?: string }).reason ?? null },
-        } satisfies LadderErrorBody,
+        }),
       })),
       leaveSteps: assign({ next: undefined }),
       mend: assign({ error: undefined, going: {}, waiting: [] }),

@@ -214,13 +214,13 @@ test('[WL-003, WL-036] a store that is down fails the turn and nothing is lost: 
   const { load, save } = store
   store.load = () => Promise.reject(new Error('no connection'))
   expect(await execute('b')).toMatchObject({
-    error: { code: 'ORCHESTRATOR_FAILED', message: expect.stringContaining('no connection') },
+    error: { code: 'STORE_FAILED', message: expect.stringContaining('no connection') },
     report: { status: 'failed', children: [] },
   })
   store.load = load
   store.save = () => Promise.reject(new Error('disk full'))
   expect(await execute('c')).toMatchObject({
-    error: { code: 'ORCHESTRATOR_FAILED', message: expect.stringContaining('disk full') },
+    error: { code: 'STORE_FAILED', message: expect.stringContaining('disk full') },
     report: { status: 'failed' },
   })
   store.save = save
