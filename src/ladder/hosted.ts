@@ -1,6 +1,6 @@
 /** What has runs on a runtime: each is an actor whose kind is its name, and is asked for by its id. */
 import type { AnyStateMachine } from 'xstate'
-import { type Agent, isRuntimeError, machineSignature, now, type WaitOptions } from '../index.ts'
+import { type Agent, isRuntimeError, machineSignature, now, RuntimeError, type WaitOptions } from '../index.ts'
 import { type Decision, decide, type PendingCall } from './approval.ts'
 import { Binding } from './binding.ts'
 import type { Report, Result } from './envelope.ts'
@@ -66,12 +66,12 @@ export abstract class Hosted<Data = unknown> {
 
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
   async cancel(runId: string, reason = 'cancelled'): Promise<void> {
-    await this.actor(runId).send({ type: 'cancel', reason })
+    await this.told(runId, { type: 'cancel', reason })
   }
 
   /** Calls of tools that wait for a person, of all agents in the run. @throws RuntimeError not_found */
   async pending(runId: string): Promise<readonly PendingCall[]> {
-    const snapshot = await this.actor(runId).snapshot()
+    const snapshot = await this.known(runId, this.actor(runId).snapshot())
     // Of a run that has ended nobody waits any more.
     return isSettled(snapshot) ? [] : (snapshot.context as RunState).waiting.map(({ approval }) => approval)
   }
@@ -82,7 +82,7 @@ export abstract class Hosted<Data = unknown> {
    * what is no decision, and for an input that does not fit the tool; RuntimeError not_found
    */
   async decide(runId: string, decision: Decision): Promise<void> {
-    await decide(runId, decision, { agents: this.agents, actor: this.actor(runId) })
+    await this.known(runId, decide(runId, decision, { agents: this.agents, actor: this.actor(runId) }))
   }
 
   /** Says in the log of the runtime that code of somebody else failed. */
@@ -116,12 +116,25 @@ export abstract class Hosted<Data = unknown> {
     return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
   }
 
-  /** @throws LadderError on drift */
+  /** Tells a run that is there: any other would be begun by it, and forget it at once. @throws LadderError on drift; RuntimeError closed, not_found */
+  protected async told(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
+    const actor = this.actor(runId)
+    await this.known(runId, actor.snapshot())
+    await this.known(runId, actor.send(event, options))
+  }
+
+  /** @throws LadderError on drift; RuntimeError not_found, in words about runs */
   protected async known<Answer>(runId: string, asked: Promise<Answer>): Promise<Answer> {
     try {
       return await asked
     } catch (error) {
-      throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
+      if (!isRuntimeError(error)) throw error
+      if (error.code === 'drift') throw this.drifted(runId, error)
+      if (error.code !== 'not_found') throw error
+      throw new RuntimeError('not_found', `'${this.name}' has no run '${runId.slice(0, 80)}'`, {
+        cause: error,
+        hint: 'a run is there once execute() has begun it; look for its runId in what began it, in its events, or in `statecast actors --all`',
+      })
     }
   }
 
