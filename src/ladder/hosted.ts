@@ -66,7 +66,7 @@ export abstract class Hosted<Data = unknown> {
 
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
   async cancel(runId: string, reason = 'cancelled'): Promise<void> {
-    await (await this.begun(runId)).send({ type: 'cancel', reason })
+    await this.told(runId, { type: 'cancel', reason })
   }
 
   /** Calls of tools that wait for a person, of all agents in the run, and in those that its code has called. @throws RuntimeError not_found */
@@ -116,11 +116,11 @@ export abstract class Hosted<Data = unknown> {
     return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
   }
 
-  /** For an event that begins no run: an actor that is sent one would be there from then on. @throws LadderError on drift; RuntimeError not_found */
-  protected async begun(runId: string) {
+  /** Tells a run that is there: any other would be begun by it, and forget it at once. @throws LadderError on drift; RuntimeError closed, not_found */
+  protected async told(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
     const actor = this.actor(runId)
     await this.known(runId, actor.snapshot())
-    return actor
+    await this.known(runId, actor.send(event, options))
   }
 
   /** @throws LadderError on drift; RuntimeError not_found in the words of runs */
@@ -138,7 +138,7 @@ export abstract class Hosted<Data = unknown> {
     return new RuntimeError('not_found', `'${this.name}' has no run '${String(runId).slice(0, 80)}'`, {
       cause,
       field: 'runId',
-      hint: 'see whether that is its runId, and the runtime the one that has begun it; execute(input, { runId }) begins it',
+      hint: 'a run is there once execute() has begun it: look for its runId in what began it, in its events, or in `statecast actors --all`',
     })
   }
 

@@ -12,6 +12,7 @@ import { written } from '../written.ts'
 import { workflowMachine } from './compile.rules.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, checkWorkflow, childrenOf, isWork, type WorkflowDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
+import { checkAwaited } from './awaited.ts'
 import { afterStep, atEnd } from './snapshot.rules.ts'
 import { stepActors } from './step.effects.ts'
 import type { WorkflowShape } from './workflow.chart.rules.ts'
@@ -52,9 +53,13 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     })
   }
 
-  /** Tells a run what a step of it may wait for. What comes before that step is not kept. @throws RuntimeError not_found, closed when the run has ended, bad_request; LadderError on drift */
+  /**
+   * Tells a run what a step of it may wait for. What comes before that step is not kept.
+   * @throws LadderError SCHEMA_VALIDATION_FAILED for what no step takes, and the run waits on; WORKFLOW_DRIFT; RuntimeError closed when it has ended, not_found, bad_request
+   */
   async send(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
-    await (await this.begun(runId)).send(event, options)
+    await checkAwaited(this.#definition, event)
+    await this.told(runId, event, options)
   }
 
   protected override ended(run: RunState): void {

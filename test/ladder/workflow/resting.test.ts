@@ -48,7 +48,7 @@ test('a step sleeps for two days, and one until a moment that is reckoned, over 
   expect(at('late')?.startedAt).toBe(began + 40 * day)
 })
 
-test('a step waits for an event, which is its output; what comes before it, or does not fit, is not taken for it', async () => {
+test('a step waits for an event, which is its output; what nobody waits for, or does not fit, is refused to its sender, and the run waits on', async () => {
   const payment = workflow({
     name: 'payment',
     steps: [
@@ -61,16 +61,44 @@ test('a step waits for an event, which is its output; what comes before it, or d
 
   const running = payment.stream(undefined, { runId: 'p' })
   await kit.clock.until(comesTo(running, 'paid'))
-  await kit.clock.until(payment.send('p', { type: 'refused' }))
+  const misspelt = payment.send('p', { type: 'payed', amount: 5 })
+  await expect(kit.clock.until(misspelt)).rejects.toMatchObject({ code: 'SCHEMA_VALIDATION_FAILED', hint: 'its steps wait for paid' })
+  const odd = payment.send('p', { type: 'paid', amount: 'much' })
+  await expect(kit.clock.until(odd)).rejects.toMatchObject({ code: 'SCHEMA_VALIDATION_FAILED', context: { step: 'paid' }, hint: expect.stringContaining('waits on') })
   await kit.clock.until(payment.send('p', { type: 'paid', amount: 5 }, { id: 'bank-1' }))
   const { data } = await kit.clock.until(running.result)
-  const odd = payment.stream(undefined, { runId: 'q' })
-  await kit.clock.until(comesTo(odd, 'paid'))
-  await kit.clock.until(payment.send('q', { type: 'paid', amount: 'much' }))
 
   expect(data).toEqual({ amount: 5 })
-  expect(await kit.clock.until(odd.result)).toMatchObject({ error: { code: 'SCHEMA_VALIDATION_FAILED', context: { step: 'paid' } } })
   await expect(kit.clock.until(payment.send('p', { type: 'paid', amount: 5 }))).rejects.toMatchObject({ code: 'closed' })
+})
+
+test('what does not fit and comes by another door fails the step, and resume() lets it wait anew', async () => {
+  const payment = workflow({ name: 'payment', steps: [{ name: 'paid', waitFor: 'paid', schema: z.object({ amount: z.number() }) }] })
+  await using kit = await aLadder(payment)
+  const running = payment.stream(undefined, { runId: 'p' })
+  await kit.clock.until(comesTo(running, 'paid'))
+
+  await kit.clock.until(kit.runtime.actor('payment', 'p').send({ type: 'paid', amount: 'much' }))
+  const failed = await kit.clock.until(running.result)
+  const resumed = payment.resume('p')
+  await kit.clock.until(kit.runtime.actor('payment', 'p').waitFor((at) => at.matches({ steps: { paid: 'resting' } })))
+  await kit.clock.until(payment.send('p', { type: 'paid', amount: 5 }))
+
+  expect(failed).toMatchObject({ error: { code: 'SCHEMA_VALIDATION_FAILED', context: { step: 'paid' } } })
+  expect((await kit.clock.until(resumed)).data).toEqual({ amount: 5 })
+})
+
+test('whoever tells, cancels or asks for a run that is not there is told so, and none is there afterwards', async () => {
+  const payment = workflow({ name: 'payment', steps: [{ name: 'paid', waitFor: 'paid' }] })
+  await using kit = await aLadder(payment)
+
+  const missing = { code: 'not_found', message: "'payment' has no run 'p'", hint: expect.stringContaining('execute()') }
+  await expect(kit.clock.until(payment.send('p', { type: 'paid' }))).rejects.toMatchObject(missing)
+  await expect(kit.clock.until(payment.cancel('p'))).rejects.toMatchObject(missing)
+  await expect(kit.clock.until(payment.pending('p'))).rejects.toMatchObject(missing)
+  await expect(kit.clock.until(payment.decide('p', { callId: 'c', decision: 'approve' }))).rejects.toMatchObject(missing)
+  await expect(kit.clock.until(payment.resume('p'))).rejects.toMatchObject(missing)
+  await expect(kit.clock.until(payment.look('p'))).rejects.toMatchObject(missing)
 })
 
 test('where the event has not come in time the step fails, and may lead elsewhere; cancelled while it waits, it can wait again', async () => {
