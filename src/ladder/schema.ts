@@ -1,6 +1,6 @@
 /** Schemas of any library that follows Standard Schema, zod among them. */
 import { z } from 'zod'
-import { LadderError, type LadderErrorBody } from './errors.ts'
+import { LadderError, type LadderErrorBody, wordsOf } from './errors.ts'
 
 type Issue = { readonly message: string; readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined }
 type Checked<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly Issue[] }
@@ -23,14 +23,44 @@ export const fitted = async <Output>(
   what: string,
   context: Record<string, unknown> = {},
 ): Promise<Output> => {
-  const read = await schema['~standard'].validate(value)
+  const read = await readBy(schema, value, what, context)
   if (!read.issues) return read.value
-  const issues = read.issues.map(({ message, path = [] }) => ({ path: path.map(keyOf).join('.'), message }))
+  const issues = read.issues.map(issueOf)
   const said = issues.slice(0, 10).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
   throw new LadderError('SCHEMA_VALIDATION_FAILED', `${what} does not fit its schema: ${said.join('; ')}`, { context: { ...context, issues } })
 }
 
-const keyOf = (part: PropertyKey | { readonly key: PropertyKey }): string => String(typeof part === 'object' ? part.key : part)
+/** Whatever its author's code does. @throws LadderError SCHEMA_VALIDATION_FAILED where it throws, or gives nothing that says whether it fits */
+const readBy = async <Output>(schema: Schema<Output>, value: unknown, what: string, context: Record<string, unknown>): Promise<Checked<Output>> => {
+  let read: unknown
+  try {
+    read = await validated(schema, value)
+  } catch (thrown) {
+    throw broken(thrown, what, context)
+  }
+  if (typeof read === 'object' && read !== null) {
+    const { issues } = read as { issues?: unknown }
+    if (issues === undefined || issues === null || Array.isArray(issues)) return read as Checked<Output>
+  }
+  throw new LadderError('SCHEMA_VALIDATION_FAILED', `the schema of ${what} does not say whether it fits`, {
+    context,
+    hint: 'validate() of a Standard Schema gives { value } or { issues }',
+  })
+}
+
+/** zod tries without waiting first, and leaves what it has begun alone: a check of an author that rejects then ends the process. */
+const validated = (schema: Schema, value: unknown): unknown => {
+  const own = loose.get(schema) ?? schema
+  return own instanceof z.ZodType
+    ? own.safeParseAsync(value).then(({ data, error }) => (error ? { issues: error.issues } : { value: data }))
+    : schema['~standard'].validate(value)
+}
+
+const issueOf = (issue: Issue): { path: string; message: string } => {
+  const { message, path } = (issue ?? {}) as Partial<Issue>
+  return { path: Array.isArray(path) ? path.map(keyOf).join('.') : '', message: String(message ?? 'it does not fit') }
+}
+const keyOf = (part: PropertyKey | { readonly key: PropertyKey }): string => String(typeof part === 'object' ? part?.key : part)
 
 const loose = new WeakMap<object, Schema>()
 /** The same schema, for answers in which the JSON stands among other words: the first that fits is taken, the longest before others. */
@@ -129,11 +159,14 @@ export const schemaOfJson = (given: unknown): Schema => {
   }
 }
 
-/** Of whatever a check has thrown. */
-export const unfit = (thrown: unknown, what: string): LadderErrorBody =>
-  (thrown instanceof LadderError
+const broken = (thrown: unknown, what: string, context: Record<string, unknown> = {}): LadderError =>
+  thrown instanceof LadderError
     ? thrown
-    : new LadderError('SCHEMA_VALIDATION_FAILED', `the schema of ${what} threw: ${thrown instanceof Error ? thrown.message : 'something'}`, {
+    : new LadderError('SCHEMA_VALIDATION_FAILED', `the schema of ${what} threw: ${wordsOf(thrown)}`, {
         cause: thrown,
+        context,
+        hint: 'let it say what is wrong as an issue',
       })
-  ).toJSON()
+
+/** Of whatever a check has thrown. */
+export const unfit = (thrown: unknown, what: string): LadderErrorBody => broken(thrown, what).toJSON()
