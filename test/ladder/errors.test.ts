@@ -157,7 +157,7 @@ for (const [code, story] of Object.entries(stories))
     const facts: Partial<Record<LadderCode, object>> = {
       PROVIDER_RATE_LIMIT: { retryAfter: 2000 },
       CONTEXT_LENGTH_EXCEEDED: { limit: 200_000, actual: 208_310 },
-      BUDGET_EXCEEDED: { unit: 'tokens', actual: 100 },
+      BUDGET_EXCEEDED: { unit: 'tokens', limit: 50, actual: 100 },
       AGENT_CANCELLED: { cancelledAt: 0, reason: 'enough' },
       WORKFLOW_MAX_STEPS: { maxSteps: 1 },
       SUPERVISOR_INVALID_ROUTE: { availableKeys: ['one'], raw: 'nobody' },
