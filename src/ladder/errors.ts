@@ -53,6 +53,7 @@ export const ladderCodes = {
   WORKFLOW_INVALID_GOTO: 'configuration',
   WORKFLOW_FAILED: 'execution',
   STEP_FAILED: 'execution',
+  STEP_IN_DOUBT: 'execution',
   STEP_TIMEOUT: 'timeout',
 } as const
 
