@@ -53,6 +53,7 @@ export const ladderCodes = {
   WORKFLOW_INVALID_GOTO: 'configuration',
   WORKFLOW_FAILED: 'execution',
   STEP_FAILED: 'execution',
+  STEP_IN_DOUBT: 'execution',
   STEP_TIMEOUT: 'timeout',
 } as const
 
@@ -112,6 +113,7 @@ export const ladderHints: Readonly<Record<LadderCode, string>> = {
   WORKFLOW_INVALID_GOTO: 'answer { goto: the name of a step }, { end: true }, or nothing',
   WORKFLOW_FAILED: 'mend output of the workflow, then resume(runId): its steps do not run again',
   STEP_FAILED: 'cause says what was thrown: mend the step, then resume(runId) goes on with it; retry and onFailure do so by themselves',
+  STEP_IN_DOUBT: 'see whether it was done, then resume(runId) runs it once more; onFailure may look for it',
   STEP_TIMEOUT: 'give it more time with timeoutMs, or say with onFailure what then',
 }
 

@@ -1,6 +1,6 @@
 /** Runs that are cancelled while others work inside of them: what those have used is counted. */
 import { expect, test } from 'vitest'
-import { agent, type LadderEvent, type Report, supervisor, workflow } from '../../src/ladder/index.ts'
+import { agent, batch, END, type LadderEvent, planner, type Report, supervisor, workflow } from '../../src/ladder/index.ts'
 import { traceOf } from '../../src/testing/index.ts'
 import { aLadderOf, killedAt, timeless } from './a-ladder.ts'
 
@@ -28,9 +28,28 @@ const rungs = {
     }),
   nested: () => workflow({ name: 'top', steps: [{ name: 'deep', agent: workflow({ name: 'inner', steps: [{ name: 'one', agent: scout }] }) }] }),
   supervisor: () => supervisor({ name: 'top', intents: { one: scout, three: scout }, route: () => ['one', 'three'] }),
+  batch: () => batch(scout, { name: 'top', concurrency: 2, retry: { attempts: 3 } }),
+  planner: () =>
+    planner({
+      name: 'top',
+      mode: 'dag',
+      model: 'test/plan',
+      capabilities: { look: { description: 'Looks.', use: scout } },
+      onStep: () => 'continue',
+    }),
 }
 const models = {
   'test/scout': [talking, { text: 'found', usage }],
+  'test/plan': [
+    {
+      text: JSON.stringify({
+        steps: [
+          { id: 'one', capability: 'look', input: 'x' },
+          { id: 'two', capability: 'look', input: 'y' },
+        ],
+      }),
+    },
+  ],
   'test/top': [
     {
       calls: [
@@ -61,7 +80,8 @@ const cancelledRun = (made: (typeof rungs)[keyof typeof rungs]) => {
           if (runId !== 'r' && heard.add(runId).size === count) leave.abort('enough')
         },
       }
-      return top.execute('go', { runId: 'r', signal: leave.signal, on })
+      const input = made === rungs.batch ? ['a', 'b', 'c'] : 'go'
+      return top.execute(input as never, { runId: 'r', signal: leave.signal, on })
     },
   }
 }
@@ -83,7 +103,7 @@ for (const [name, made] of Object.entries(rungs))
     expect((await kit.runtime.actor('top', 'r').snapshot()).children).toEqual({})
   })
 
-const kinds: Record<string, (typeof rungs)[keyof typeof rungs]> = { workflow: rungs.workflow, supervisor: rungs.supervisor, agent: rungs.agent }
+const { nested: _, ...kinds }: Record<string, (typeof rungs)[keyof typeof rungs]> = rungs
 for (const [name, made] of Object.entries(kinds))
   test(`[WL-113, WL-125] ${name}: killed at any commit, before or after it was cancelled, it ends with the same tree`, async () => {
     const first = cancelledRun(made)
@@ -103,3 +123,49 @@ for (const [name, made] of Object.entries(kinds))
       expect(await doomed.runtime.replay({ kind: 'top', id: 'r' }), `killed at commit ${commit}`).toMatchObject({ verdict: 'identical' })
     }
   })
+
+test('[WL-007, WL-091, WL-102] what an intent has used whose time is up counts: it ends when what runs inside of it, or was called by it, has said so', async () => {
+  const desk = supervisor({
+    name: 'desk',
+    intents: {
+      inside: { agent: scout, timeoutMs: 15_000 },
+      code: { run: ({ run }) => run(scout, 'x') as never, timeoutMs: 15_000 },
+      quick: () => ({ quick: true }),
+    },
+    route: ({ iteration }) => (iteration === 0 ? ['inside', 'code', 'quick'] : END),
+  })
+  await using kit = await aLadderOf({ 'test/scout': () => talking }, desk, scout)
+  const { data, error, report, usage: sum } = await kit.clock.until(desk.execute('go', { runId: 'r' }))
+  expect(error).toBeUndefined()
+  expect(data).toEqual({ quick: true })
+  const late = { status: 'failed', error: { code: 'STEP_TIMEOUT' } }
+  expect(report.iterations).toMatchObject([{ branches: { inside: late, code: late, quick: { status: 'completed' } } }])
+  expect(scouts(report)).toMatchObject([
+    { status: 'cancelled', usage: { total: 10 }, parentRunId: 'r/inside' },
+    { status: 'cancelled', usage: { total: 10 }, parentRunId: 'r/code' },
+  ])
+  expect(sum.total).toBe(20)
+  expect(await kit.runtime.replay({ kind: 'desk', id: 'r' })).toMatchObject({ verdict: 'identical' })
+  expect((await kit.runtime.actor('desk', 'r').snapshot()).context).toMatchObject({ waiting: [], going: {} })
+})
+
+test('[WL-007, WL-133] what steps have used that are cut off because another one ends the plan counts', async () => {
+  const fails = workflow({
+    name: 'fails',
+    steps: [
+      { name: 'sleeps', sleep: 15_000 },
+      { name: 'a', run: () => Promise.reject(new Error('no')) },
+    ],
+  })
+  const look = { description: 'Looks.', use: scout }
+  const trip = planner({ name: 'trip', mode: 'dag', model: 'test/plan', capabilities: { look, fail: { description: 'Fails.', use: fails } } })
+  const steps = [
+    { id: 'one', capability: 'look', input: 'x' },
+    { id: 'two', capability: 'fail', input: 'y' },
+  ]
+  await using kit = await aLadderOf({ 'test/scout': () => talking, 'test/plan': () => ({ text: JSON.stringify({ steps }) }) }, trip)
+  const { error, report } = await kit.clock.until(trip.execute('go', { runId: 'r' }))
+  expect(error).toMatchObject({ code: 'PLANNER_FAILED', context: { step: 'two' } })
+  expect(scouts(report)).toMatchObject([{ status: 'cancelled', usage: { total: 10 } }])
+  expect(report.usage.total).toBe(10)
+})

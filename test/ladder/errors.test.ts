@@ -123,6 +123,7 @@ const stories: Partial<Record<LadderCode, Story>> = {
 /** Told by the tests of their own rungs. */
 const elsewhere: readonly LadderCode[] = [
   'GUARDRAIL_VIOLATION',
+  'STEP_IN_DOUBT',
   'SUPERVISOR_DISPATCH_CYCLE',
   'ORCHESTRATOR_CONFIG',
   'ORCHESTRATOR_FAILED',
@@ -167,7 +168,7 @@ for (const [code, story] of Object.entries(stories))
     const facts: Partial<Record<LadderCode, object>> = {
       PROVIDER_RATE_LIMIT: { retryAfter: 2000 },
       CONTEXT_LENGTH_EXCEEDED: { limit: 200_000, actual: 208_310 },
-      BUDGET_EXCEEDED: { unit: 'tokens', actual: 100 },
+      BUDGET_EXCEEDED: { unit: 'tokens', limit: 50, actual: 100 },
       AGENT_CANCELLED: { cancelledAt: 0, reason: 'enough' },
       WORKFLOW_MAX_STEPS: { maxSteps: 1 },
       SUPERVISOR_INVALID_ROUTE: { availableKeys: ['one'], raw: 'nobody' },

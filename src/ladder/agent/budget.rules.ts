@@ -16,7 +16,9 @@ export type Budget = {
   | { onViolation: 'fallback'; fallback: string }
 )
 
-export type Violation = { unit: 'tokens' | 'USD' | 'ms'; limit: number; actual: number }
+/** Facts of `BUDGET_EXCEEDED`, in its `context`: what there may be, and what has been used; of limits `tool calls` and `ms` too. */
+export type BudgetExceeded = { unit: 'tokens' | 'USD' | 'ms' | 'tool calls'; limit: number; actual: number }
+export type Violation = BudgetExceeded & { unit: 'tokens' | 'USD' | 'ms' }
 /** What had been used when it was last begun or gone on with. */
 export type Spent = { tokens: number; costUsd: number; at: number }
 

@@ -39,6 +39,9 @@ const factsOf = (
       return { unit: 'tokens', actual: usage.inputTokens + usage.outputTokens }
     case 'budget_tool_calls':
       return { unit: 'tool calls', actual: toolCalls }
+    case 'budget_time':
+      // Its timer fires when it is reached.
+      return { unit: 'ms', ...(typeof data?.limit === 'number' && { actual: data.limit }) }
     case 'provider_rate_limit':
       return typeof data?.retryAfterMs === 'number' ? { retryAfter: data.retryAfterMs } : {}
     default:

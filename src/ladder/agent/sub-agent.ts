@@ -10,11 +10,13 @@ export type SubAgentBudget = {
   maxTokens?: number
   /** Answers of its model. Default: 10. */
   maxTrips?: number
+  /** US dollars, of what has a price. */
+  maxCostUSD?: number
   /** ms that it may work, people who are asked not counted. */
   maxLatencyMs?: number
 }
 
-export type SubAgentDefinition = Omit<AgentDefinition<{ task: string }, undefined>, 'input' | 'prompt' | 'output' | 'maxTrips'> & {
+export type SubAgentDefinition = Omit<AgentDefinition<{ task: string }, undefined>, 'input' | 'prompt' | 'output' | 'maxTrips' | 'budget'> & {
   budget?: SubAgentBudget
 }
 
@@ -30,12 +32,14 @@ export const subAgent = ({
   limits,
   ...definition
 }: SubAgentDefinition = {}): Agent<{ task: string }, string> => {
-  const { maxTokens, maxTrips, maxLatencyMs, ...others } = budget
+  const { maxTokens, maxTrips, maxCostUSD, maxLatencyMs, ...others } = budget
   for (const [field, value] of Object.entries({ maxTokens, maxTrips, maxLatencyMs }))
     if (value !== undefined && !(Number.isInteger(value) && value >= 1))
       throw wrong(name, `budget.${field} is ${String(value)}`, 'it is a whole number')
+  if (maxCostUSD !== undefined && !(typeof maxCostUSD === 'number' && Number.isFinite(maxCostUSD) && maxCostUSD > 0))
+    throw wrong(name, `budget.maxCostUSD is ${String(maxCostUSD)}`, 'it is a number above 0')
   const [other] = Object.keys(others)
-  if (other !== undefined) throw wrong(name, `budget has '${other.slice(0, 40)}'`, 'it has maxTokens, maxTrips and maxLatencyMs')
+  if (other !== undefined) throw wrong(name, `budget has '${other.slice(0, 40)}'`, 'it has maxTokens, maxTrips, maxCostUSD and maxLatencyMs')
   const bounds = {
     ...limits,
     ...(maxTokens !== undefined && { tokens: maxTokens }),
@@ -47,6 +51,7 @@ export const subAgent = ({
     description,
     ...(Object.keys(bounds).length > 0 && { limits: bounds }),
     ...(maxTrips !== undefined && { maxTrips }),
+    ...(maxCostUSD !== undefined && { budget: { maxCostUSD } }),
     input: z.object({ task: z.string().min(1).describe('what it is to do, with all that it has to know') }),
     prompt: ({ task }) => task,
   })

@@ -1,5 +1,6 @@
 /** The states and arrows of a batch, and of one item of it. Plain data. */
 import { runActor } from '../run.rules.ts'
+import { runsEndMs } from '../work/work.chart.rules.ts'
 import type { ItemRun } from './batch.context.ts'
 
 export type BatchShape = {
@@ -41,8 +42,20 @@ export const chartOf = ({ name, version, description, executable, concurrency }:
         'xstate.error.actor.*': { actions: ['breakItem', 'tellItem', 'dropItem', 'fill'] },
         'ask.reported': { actions: ['hear', 'passReport'] },
         approve: { actions: ['decide'] },
-        cancel: { target: 'cancelled', actions: ['stopItems', 'cancel'] },
+        cancel: [
+          { guard: 'runs items', target: 'cancelling', actions: ['cancel', 'cancelItems'] },
+          { target: 'cancelled', actions: ['cancel'] },
+        ],
       },
+    },
+    cancelling: {
+      description: 'Items that run say what they have used.',
+      on: {
+        'xstate.done.actor.*': { actions: ['takeItem', 'tellItem', 'dropItem'] },
+        'xstate.error.actor.*': { actions: ['breakItem', 'tellItem', 'dropItem'] },
+      },
+      always: { guard: 'runs no items', target: 'cancelled' },
+      after: { [runsEndMs]: { target: 'cancelled', actions: ['stopItems', 'cutOff'] } },
     },
     completed: { type: 'final', tags: ['settled'], entry: ['end', 'tellCompleted'] },
     failed: {
@@ -53,7 +66,7 @@ export const chartOf = ({ name, version, description, executable, concurrency }:
     },
     cancelled: {
       tags: ['settled'],
-      entry: ['tellCancelled'],
+      entry: ['end', 'tellCancelled'],
       always: { guard: 'is inside', target: 'returned' },
       on: { resume: { target: 'working', actions: ['mend'] } },
     },
@@ -61,12 +74,15 @@ export const chartOf = ({ name, version, description, executable, concurrency }:
   },
 })
 
+const cutOff = { cancel: { target: 'ended', actions: ['cutOff'] } }
+
 export const itemChartOf = ({ name, executable, isChecked, isRetried }: BatchShape) => ({
   id: `${name}-item`,
   initial: isChecked ? 'checking' : 'running',
   states: {
     ...(isChecked && {
       checking: {
+        on: cutOff,
         invoke: {
           id: checkActor,
           src: checkActor,
@@ -87,15 +103,16 @@ export const itemChartOf = ({ name, executable, isChecked, isRetried }: BatchSha
           inside: { rootRunId, parentRunId: runId },
         }),
         onDone: [
-          ...(isRetried ? [{ guard: 'has failed', target: 'deciding', actions: ['takeEnd'] }] : []),
+          ...(isRetried ? [{ guard: 'may be tried again', target: 'deciding', actions: ['takeEnd'] }] : []),
           { target: 'ended', actions: ['takeEnd'] },
         ],
         onError: { target: 'ended', actions: ['break'] },
       },
-      on: { 'ask.reported': { actions: ['passReport'] }, approve: { actions: ['decide'] } },
+      on: { 'ask.reported': { actions: ['passReport'] }, approve: { actions: ['decide'] }, cancel: { actions: ['cancelRun'] } },
     },
     ...(isRetried && {
       deciding: {
+        on: cutOff,
         invoke: {
           id: retryActor,
           src: retryActor,
@@ -104,7 +121,7 @@ export const itemChartOf = ({ name, executable, isChecked, isRetried }: BatchSha
           onError: { target: 'ended', actions: ['break'] },
         },
       },
-      pausing: { after: { pause: 'running' } },
+      pausing: { on: cutOff, after: { pause: 'running' } },
     }),
     ended: { type: 'final' },
   },

@@ -17,7 +17,8 @@ export type BatchRun = RunState & { items: readonly ItemRecord[] }
 
 /** An item, as an actor of its own. `reports` of attempts before a run was gone on with. */
 export type ItemInput = { runId: string; rootRunId: string; batchRunId: string; index: number; input: unknown; reports: readonly Report[] }
-export type ItemRun = ItemInput & { attempts: number; pauseMs: number; end?: Omit<RunEnd, 'report'> | undefined }
+/** @property stopped it was cancelled: no attempt follows */
+export type ItemRun = ItemInput & { attempts: number; pauseMs: number; end?: Omit<RunEnd, 'report'> | undefined; stopped?: true }
 export type ItemEnd = Omit<RunEnd, 'report'> & { reports: readonly Report[] }
 
 /** As a tool it is given them in an object. */
@@ -71,12 +72,16 @@ export const itemEnded = (run: BatchRun, index: number, { data, error, reports }
 export const itemBroken = (run: BatchRun, index: number, error: LadderErrorBody, at: number): Partial<BatchRun> =>
   itemEnded(run, index, { error, reports: run.items[index]?.reports ?? [] }, at)
 
-/** What has not ended never will. */
-export const cutOff = ({ items }: BatchRun, error: LadderErrorBody, at: number): Partial<BatchRun> => ({
-  items: items.map((item) => (isOpen(item) ? { ...item, status: 'cancelled', error, endedAt: at } : item)),
-  waiting: [],
+/** What has not begun never will. */
+export const cancelled = ({ items }: BatchRun, error: LadderErrorBody, at: number): Partial<BatchRun> => ({
+  items: items.map((item) => (item.status === 'waiting' ? { ...item, status: 'cancelled', error, endedAt: at } : item)),
   error,
-  endedAt: at,
+})
+
+/** What has not ended by now never will. */
+export const cutOff = ({ items, error }: BatchRun, at: number): Partial<BatchRun> => ({
+  items: items.map((item) => (isOpen(item) ? { ...item, status: 'cancelled', ...(error && { error }), endedAt: at } : item)),
+  waiting: [],
 })
 
 /** What has been completed stays. */

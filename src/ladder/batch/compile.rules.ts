@@ -8,6 +8,7 @@ import { type BatchShape, chartOf, checkActor, itemChartOf, itemLogic, retryActo
 import {
   type BatchRun,
   begun,
+  cancelled,
   cutOff,
   dataOf,
   due,
@@ -40,6 +41,9 @@ const pauseIn = (event: EventObject): number | null => ((event as Done).output a
 const unstorable = (what: string, thrown: unknown): LadderErrorBody =>
   errorBody('BATCH_FAILED', `${what} gave what cannot be stored: ${wordsOf(thrown)}`)
 
+const cancelledError = (what: string, event: EventObject, context: object = {}): LadderErrorBody =>
+  errorBody('BATCH_CANCELLED', `${what} was cancelled`, { context: { ...context, reason: (event as { reason?: string }).reason ?? null } })
+
 const word = (batch: string, type: string, { runId, rootRunId }: { runId: string; rootRunId: string }, more: object = {}): Word => ({
   type: `batch.${type}`,
   runId,
@@ -61,6 +65,11 @@ const itemMachine = (shape: BatchShape, { run, check, retry }: BatchParts): AnyS
         const { report, ...end } = endIn(event)
         return { end, reports: [...context.reports, report] }
       }),
+      cancelRun: enqueueActions(({ event, enqueue }) => {
+        enqueue.assign({ stopped: true as const })
+        enqueue.sendTo('run', event)
+      }),
+      cutOff: assign(({ context: { index }, event }) => ({ end: { error: cancelledError(`the item ${index} of '${shape.name}'`, event) } })),
       break: assign(({ event }) => ({ end: { error: unstorable(`a run of '${shape.executable}'`, (event as Done).error) } })),
       pause: assign(({ event }) => ({ pauseMs: pauseIn(event) ?? 0 })),
       tellRetry: emit(({ context: { batchRunId: runId, rootRunId, index, attempts, end } }) =>
@@ -71,7 +80,7 @@ const itemMachine = (shape: BatchShape, { run, check, retry }: BatchParts): AnyS
     },
     guards: {
       'is unfit': ({ event }) => fitIn(event) !== null,
-      'has failed': ({ event }) => endIn(event).error !== undefined,
+      'may be tried again': ({ context, event }) => endIn(event).error !== undefined && !context.stopped,
       'tries again': ({ event }) => pauseIn(event) !== null,
     },
     delays: { pause: ({ context }) => context.pauseMs },
@@ -136,18 +145,14 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
           ),
         }
       }),
-      cancel: assign(({ context, event }) =>
-        cutOff(
-          context,
-          errorBody('BATCH_CANCELLED', `'${name}' was cancelled`, {
-            context: {
-              cancelledAt: context.items.filter((item) => !isOpen(item)).length,
-              reason: (event as { reason?: string }).reason ?? null,
-            },
-          }),
-          now(),
-        ),
-      ),
+      cancel: assign(({ context, event }) => {
+        const cancelledAt = context.items.filter((item) => !isOpen(item)).length
+        return cancelled(context, cancelledError(`'${name}'`, event, { cancelledAt }), now())
+      }),
+      cancelItems: enqueueActions(({ context, event, enqueue }) => {
+        for (const index of running(context)) enqueue.sendTo(itemActor(index), event)
+      }),
+      cutOff: assign(({ context }) => cutOff(context, now())),
       mend: assign(({ context }) => mended(context)),
       end: assign({ endedAt: () => now() }),
       ...endActions(parts.ended, told),
@@ -155,6 +160,8 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
     guards: {
       'is inside': ({ context }) => context.inside !== undefined,
       'is no list': ({ context }) => itemsIn(context.input) === undefined,
+      'runs items': ({ context }) => running(context).length > 0,
+      'runs no items': ({ context }) => running(context).length === 0,
       'is over': ({ context }) => !context.items.some(isOpen),
       'has failures': ({ context }) => !context.items.some(isOpen) && context.items.some(({ status }) => status !== 'completed'),
     },

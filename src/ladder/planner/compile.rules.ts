@@ -3,9 +3,9 @@ import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emi
 import type { AskReport } from '../../index.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { errorBody, type LadderCode, type LadderErrorBody, wordsOf } from '../errors.ts'
-import { hasParent, isWithin, type RunEnd, rootOf, waitingSince } from '../run.rules.ts'
+import { below, hasParent, isWithin, type RunEnd, rootOf, runActor, waitingSince } from '../run.rules.ts'
 import type { Plan } from './plan.rules.ts'
-import { chartOf, type PlannerShape, stepActor } from './planner.chart.rules.ts'
+import { chartOf, type PlannerShape, planActor, stepActor } from './planner.chart.rules.ts'
 import {
   adopted,
   begun,
@@ -30,6 +30,7 @@ import {
   stepActorId,
   stepEnded,
   stepInput,
+  stepLeft,
 } from './planner.context.ts'
 import type { Checked } from './planner.effects.ts'
 import { reportOf } from './report.rules.ts'
@@ -38,7 +39,10 @@ type PlannerParts = { actors: Readonly<Record<string, AnyActorLogic>>; question:
 type Done = EventObject & { output?: unknown; error?: unknown }
 type Word = { type: string } & Record<string, unknown>
 
-const placeIn = (event: EventObject): number => indexOf((event as unknown as { actorId: string }).actorId)
+const actorIn = (event: EventObject): string => (event as unknown as { actorId: string }).actorId
+const placeIn = (event: EventObject): number => indexOf(actorIn(event))
+/** Actors that work inside of it. */
+const runsIn = (run: PlannerRun): string[] => [...(run.isPlanning ? [planActor] : []), ...running(run).map(stepActorId)]
 const runEndIn = (event: EventObject): RunEnd => (event as Done).output as RunEnd
 const checkedIn = (event: EventObject): Checked => (event as Done).output as Checked
 const planIn = (event: EventObject): Plan => (checkedIn(event) as { plan: Plan }).plan
@@ -68,6 +72,15 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
     actors: actors as Record<string, never>,
     actions: {
       begin: emit(({ context }) => word('starting', context)),
+      startPlanning: enqueueActions(({ context, enqueue }) => {
+        const input = { runId: planningRun(context), input: question(context), inside: below(context, context.runId) }
+        enqueue.assign({ isPlanning: true })
+        enqueue.spawnChild(runActor(shape.planner) as never, { id: planActor, input })
+      }),
+      /** It has ended, or nobody waits for it; where all are cancelled, it is told to end. */
+      leavePlanning: enqueueActions(({ event, enqueue }) => {
+        if (event.type !== 'cancel') enqueue.stopChild(planActor)
+      }),
       tellPlanning: emit(({ context }) => word('planning', context)),
       tellReplanning: emit(({ context }) => word('replanning', context, { replans: context.replans, feedback: context.feedback ?? null })),
       takePlanning: assign(({ context, event }) => proposedBy(context, runEndIn(event))),
@@ -108,10 +121,25 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
         return word(`step.${status}`, context, { ...stepWord(context, placeIn(event)), ...(error && { error }) })
       }),
       /** Only steps that run are alive. */
-      dropStep: enqueueActions(({ event, enqueue }) => enqueue.stopChild((event as unknown as { actorId: string }).actorId)),
-      stopSteps: enqueueActions(({ context, enqueue }) => {
-        for (const index of running(context)) enqueue.stopChild(stepActorId(index))
+      dropActor: enqueueActions(({ event, enqueue }) => enqueue.stopChild(actorIn(event))),
+      cancelRuns: enqueueActions(({ context, event, enqueue }) => {
+        const { reason = 'the plan has ended' } = event as { reason?: string }
+        for (const id of runsIn(context)) enqueue.sendTo(id, { type: 'cancel', reason })
       }),
+      stopRuns: enqueueActions(({ context, enqueue }) => {
+        for (const id of runsIn(context)) enqueue.stopChild(id)
+      }),
+      takeLeft: assign(({ context, event }) =>
+        actorIn(event) === planActor
+          ? { planning: [...context.planning, runEndIn(event).report], isPlanning: false }
+          : stepLeft(context, placeIn(event), (event as Done).output as StepEnd, now()),
+      ),
+      breakLeft: assign(({ context, event }) =>
+        actorIn(event) === planActor
+          ? { isPlanning: false }
+          : stepLeft(context, placeIn(event), { error: fault('STEP_FAILED', wordsOf((event as Done).error)) }, now()),
+      ),
+      cutOff: assign(({ context }) => cutOff(context, now())),
       replan: assign(({ context }) => ({ replans: context.replans + 1, verdict: undefined, isDoing: false })),
       hear: assign(({ context, event }) => ({ waiting: waitingSince(context, event as unknown as AskReport) })),
       passReport: enqueueActions(({ context, event, enqueue }) => {
@@ -120,7 +148,7 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
       /** It goes to the run that wants to make the call. */
       decide: enqueueActions(({ context, event, enqueue }) => {
         const { ask } = event as unknown as { ask: string }
-        if (isWithin(ask, planningRun(context))) enqueue.sendTo('plan', event)
+        if (isWithin(ask, planningRun(context))) enqueue.sendTo(planActor, event)
         for (const index of running(context)) if (isWithin(ask, stepInput(context, index).runId)) enqueue.sendTo(stepActorId(index), event)
       }),
       failToPlan: assign(({ event }) => {
@@ -169,7 +197,6 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
       takeData: assign(({ event }) => ({ data: (event as Done).output })),
       complete: assign(({ context }) => ({ endedAt: now(), ...(!shape.isConcluded && { data: outputsOf(context) }) })),
       cancel: assign(({ context, event }) => ({
-        ...cutOff(context, now()),
         error: fault('PLANNER_CANCELLED', `'${name}' was cancelled`, {
           cancelledAt: context.records.filter(({ status }) => status === 'completed').length,
           reason: (event as { reason?: string }).reason ?? null,
@@ -188,6 +215,8 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
       'came to nothing': ({ event }) => runEndIn(event).error !== undefined,
       'is invalid': ({ event }) => faultIn(event) !== undefined,
       'is invalid and was awaited': ({ context, event }) => faultIn(event) !== undefined && context.awaits !== undefined,
+      'runs inside': ({ context }) => runsIn(context).length > 0,
+      'runs nothing': ({ context }) => runsIn(context).length === 0,
       aborts: ({ context }) => context.verdict === 'abort',
       'may replan': ({ context }) => context.verdict === 'replan' && running(context).length === 0 && context.replans < maxReplans,
       'may not replan': ({ context }) => context.verdict === 'replan' && running(context).length === 0,
@@ -195,7 +224,7 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
       'is over': ({ context }) => isOver(context),
     },
   }).createMachine({
-    ...chartOf(shape, question),
+    ...chartOf(shape),
     context: ({ input }: { input: PlannerInput }) => begun(input, now()),
     output: ({ context }: { context: PlannerRun }): RunEnd => ({
       ...(context.error ? { error: context.error } : { data: context.data }),

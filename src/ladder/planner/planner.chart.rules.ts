@@ -1,6 +1,7 @@
 /** The states and arrows of a planner, and of one step by the capability that it uses. Plain data. */
 import { runActor } from '../run.rules.ts'
-import { type PlannerRun, planningRun, type StepRun } from './planner.context.ts'
+import { runsEndMs } from '../work/work.chart.rules.ts'
+import type { PlannerRun, StepRun } from './planner.context.ts'
 
 export type PlannerShape = {
   name: string
@@ -26,11 +27,13 @@ export type PlannerShape = {
 export const validateActor = 'validate()'
 export const judgeActor = 'judge()'
 export const outputActor = 'output()'
+/** The run that plans. */
+export const planActor = 'plan'
 /** A step by its capability; code that makes ready what its executable is given, or does the work. */
 export const stepActor = (capability: string): string => `step(${capability})`
 export const codeActor = (capability: string): string => `code(${capability})`
 
-export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => string) => {
+export const chartOf = (shape: PlannerShape) => {
   const { name, version, description, planner, waits, isConcluded } = shape
   const failed = { target: `#${name}.failed` }
   /** What it goes on with when it is resumed. */
@@ -41,21 +44,27 @@ export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => stri
     { target: 'working.planning', actions: ['mend'] },
   ]
   const asking = (entry: readonly string[]) => ({
-    entry,
-    invoke: {
-      id: 'plan',
-      src: runActor(planner),
-      input: ({ context }: { context: PlannerRun }) => ({
-        runId: planningRun(context),
-        input: question(context),
-        inside: { rootRunId: context.inside?.rootRunId ?? context.runId, parentRunId: context.runId },
-      }),
-      onDone: [
+    description: `Inside of it runs ${planner}.`,
+    // No invoke: where the whole run is cancelled, it lives on until it has told what it has used.
+    entry: [...entry, 'startPlanning'],
+    exit: ['leavePlanning'],
+    on: {
+      [`xstate.done.actor.${planActor}`]: [
         { guard: 'came to nothing', ...failed, actions: ['takePlanning', 'failToPlan'] },
         { target: 'validating', actions: ['takePlanning'] },
       ],
-      onError: { ...failed, actions: ['breakDown'] },
+      [`xstate.error.actor.${planActor}`]: { ...failed, actions: ['breakDown'] },
     },
+  })
+  /** They are told to end, and what they come to is taken. */
+  const leaving = (target: string, actions: readonly string[]) => ({
+    description: 'What runs inside says what it has used.',
+    on: {
+      'xstate.done.actor.*': { actions: ['takeLeft', 'dropActor'] },
+      'xstate.error.actor.*': { actions: ['breakLeft', 'dropActor'] },
+    },
+    always: { guard: 'runs nothing', target, actions },
+    after: { [runsEndMs]: { target, actions: ['stopRuns', ...actions] } },
   })
   return {
     id: name,
@@ -70,7 +79,10 @@ export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => stri
       working: {
         initial: 'beginning',
         on: {
-          cancel: { target: 'cancelled', actions: ['stopSteps', 'cancel'] },
+          cancel: [
+            { guard: 'runs inside', target: 'cancelling', actions: ['cancel', 'cancelRuns'] },
+            { target: 'cancelled', actions: ['cancel'] },
+          ],
           'ask.reported': { actions: ['hear', 'passReport'] },
           approve: { actions: ['decide'] },
         },
@@ -100,20 +112,22 @@ export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => stri
             description: `Steps use ${shape.capabilities.map((one) => one.name).join(', ')}.`,
             entry: ['fill'],
             always: [
-              { guard: 'aborts', ...failed, actions: ['stopSteps', 'abort'] },
+              { guard: 'aborts', target: `#${name}.aborting`, actions: ['cancelRuns'] },
               ...(shape.maxReplans > 0 ? [{ guard: 'may replan', target: 'replanning', actions: ['replan'] }] : []),
               { guard: 'may not replan', ...failed, actions: ['failToReplan'] },
               { guard: 'wears out', ...failed, actions: ['wearOut'] },
               { guard: 'is over', target: isConcluded ? `#${name}.concluding` : `#${name}.completed` },
             ],
             on: {
-              'xstate.done.actor.*': { actions: ['takeStep', 'tellStep', 'dropStep', 'fill'] },
-              'xstate.error.actor.*': { actions: ['breakStep', 'tellStep', 'dropStep', 'fill'] },
+              'xstate.done.actor.*': { actions: ['takeStep', 'tellStep', 'dropActor', 'fill'] },
+              'xstate.error.actor.*': { actions: ['breakStep', 'tellStep', 'dropActor', 'fill'] },
             },
           },
           ...(shape.maxReplans > 0 && { replanning: asking(['tellReplanning']) }),
         },
       },
+      aborting: leaving('failed', ['abort']),
+      cancelling: leaving('cancelled', ['cutOff']),
       ...(waits && {
         'awaiting-approval': {
           id: 'awaiting',
@@ -137,7 +151,7 @@ export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => stri
       }),
       completed: { type: 'final', tags: ['settled'], entry: ['complete', 'tellCompleted'] },
       failed: { tags: ['settled'], entry: ['end', 'tellFailed'], always: { guard: 'is inside', target: 'returned' }, on: { resume } },
-      cancelled: { tags: ['settled'], entry: ['tellCancelled'], always: { guard: 'is inside', target: 'returned' }, on: { resume } },
+      cancelled: { tags: ['settled'], entry: ['end', 'tellCancelled'], always: { guard: 'is inside', target: 'returned' }, on: { resume } },
       returned: { type: 'final' },
     },
   }
@@ -148,6 +162,7 @@ export const stepChartOf = (
   { name: capability, executable, description }: PlannerShape['capabilities'][number],
 ) => {
   const after = isJudged ? 'judging' : 'ended'
+  const cutOff = { cancel: { target: 'ended', actions: ['cutOff'] } }
   const code = (onDone: readonly unknown[]) => ({
     id: 'code',
     src: codeActor(capability),
@@ -162,6 +177,7 @@ export const stepChartOf = (
     states: {
       ...(executable !== undefined && {
         preparing: {
+          on: cutOff,
           invoke: code([
             { guard: 'has failed', target: after, actions: ['takeOutput'] },
             { target: 'running', actions: ['takeValue'] },
@@ -170,7 +186,7 @@ export const stepChartOf = (
       }),
       running:
         executable === undefined
-          ? { invoke: code([{ target: after, actions: ['takeOutput'] }]) }
+          ? { on: cutOff, invoke: code([{ target: after, actions: ['takeOutput'] }]) }
           : {
               invoke: {
                 id: 'run',
@@ -180,13 +196,18 @@ export const stepChartOf = (
                   input: value,
                   inside: { rootRunId, parentRunId: runId },
                 }),
-                onDone: { target: after, actions: ['takeRun'] },
+                onDone: [
+                  ...(isJudged ? [{ guard: 'was cancelled', target: 'ended', actions: ['takeRun'] }] : []),
+                  { target: after, actions: ['takeRun'] },
+                ],
                 onError: { target: 'ended', actions: ['break'] },
               },
-              on: { 'ask.reported': { actions: ['passReport'] }, approve: { actions: ['decide'] } },
+              on: { 'ask.reported': { actions: ['passReport'] }, approve: { actions: ['decide'] }, cancel: { actions: ['cancelRun'] } },
             },
       ...(isJudged && {
         judging: {
+          // It has its output.
+          on: { cancel: 'ended' },
           invoke: {
             id: judgeActor,
             src: judgeActor,

@@ -40,6 +40,8 @@ export type PlannerRun = RunState & {
   feedback?: string | undefined
   /** Steps that had been begun when it was gone on with. */
   spent: number
+  /** The run that plans is under way. */
+  isPlanning: boolean
   /** Its steps are being done: they are what it goes on with. */
   isDoing: boolean
 }
@@ -53,7 +55,8 @@ export type StepInput = {
   outputs: Readonly<Record<string, unknown>>
   attempt: number
 }
-export type StepRun = StepInput & { value?: unknown; output?: unknown; error?: LadderErrorBody; report?: Report; judged?: Judged }
+/** @property stopped it was cancelled: its author is not asked what is to follow */
+export type StepRun = StepInput & { stopped?: true; value?: unknown; output?: unknown; error?: LadderErrorBody; report?: Report; judged?: Judged }
 /** @property decision null: nothing was said */
 export type Judged = { decision: 'continue' | 'abort' | 'replan' | null; feedback?: string }
 export type StepEnd = Pick<StepRun, 'output' | 'error' | 'report'> & Judged
@@ -69,6 +72,7 @@ export const begun = (input: PlannerInput, at: number): PlannerRun => {
     planning: [],
     records: [],
     spent: 0,
+    isPlanning: false,
     isDoing: false,
   }
 }
@@ -79,6 +83,7 @@ export const planningRun = ({ runId, planning }: PlannerRun): string => `${runId
 export const proposedBy = (run: PlannerRun, { data, report }: RunEnd): Partial<PlannerRun> => ({
   proposed: data,
   isGiven: false,
+  isPlanning: false,
   planning: [...run.planning, report],
   waiting: run.waiting.filter(({ ask }) => !isWithin(ask, planningRun(run))),
 })
@@ -193,10 +198,26 @@ export const stepEnded = (run: PlannerRun, index: number, end: StepEnd, maxRepla
   }
 }
 
+/** One that was cancelled has said what it used. */
+export const stepLeft = (
+  run: PlannerRun,
+  index: number,
+  { output, error, report }: Pick<StepEnd, 'output' | 'error' | 'report'>,
+  at: number,
+): Partial<PlannerRun> => ({
+  records: changed(run, [index], ({ reports }) => ({
+    ...(error ? { status: 'cancelled' } : { status: 'completed', output }),
+    endedAt: at,
+    reports: report ? [...reports, report] : reports,
+  })).records,
+  waiting: run.waiting.filter(({ ask }) => !isWithin(ask, `${run.runId}/${(run.records[index] as StepRecord).step.id}`)),
+})
+
 /** What runs is cut off. */
 export const cutOff = (run: PlannerRun, at: number): Partial<PlannerRun> => ({
   records: changed(run, running(run), () => ({ status: 'cancelled', endedAt: at })).records,
   waiting: [],
+  isPlanning: false,
   endedAt: at,
 })
 
@@ -205,6 +226,7 @@ export const mended = (run: PlannerRun): Partial<PlannerRun> => ({
   error: undefined,
   verdict: undefined,
   waiting: [],
+  isPlanning: false,
   spent: attemptsIn(run),
   records: run.isDoing
     ? run.records.map((record) => {

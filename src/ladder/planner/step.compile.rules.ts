@@ -1,7 +1,8 @@
 /** What the names in the chart of one step mean. */
-import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, sendParent, sendTo, setup } from 'xstate'
+import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, enqueueActions, sendParent, sendTo, setup } from 'xstate'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, runActor } from '../run.rules.ts'
+import type { PlanStep } from './plan.rules.ts'
 import { codeActor, judgeActor, type PlannerShape, stepChartOf } from './planner.chart.rules.ts'
 import type { Judged, StepEnd, StepInput, StepRun } from './planner.context.ts'
 import type { Done } from './planner.effects.ts'
@@ -11,6 +12,9 @@ type StepParts = { code: AnyActorLogic; judge: AnyActorLogic; run?: AnyActorLogi
 
 const doneIn = (event: EventObject): Done => (event as Ended).output as Done
 const runEndIn = (event: EventObject): RunEnd => (event as Ended).output as RunEnd
+
+const cancelledError = ({ id }: PlanStep): LadderErrorBody =>
+  errorBody('PLANNER_CANCELLED', `the step '${id}' was cancelled`, { context: { step: id } })
 
 export const stepMachine = (
   shape: PlannerShape,
@@ -40,10 +44,15 @@ export const stepMachine = (
         error: broken(context, `onStep of '${shape.name}' failed after`, (event as unknown as Ended).error),
         judged: { decision: 'abort' as const },
       })),
+      cancelRun: enqueueActions(({ event, enqueue }) => {
+        enqueue.assign({ stopped: true as const })
+        enqueue.sendTo('run', event)
+      }),
+      cutOff: assign(({ context: { step } }) => ({ error: cancelledError(step) })),
       passReport: sendParent(({ event }) => event),
       decide: sendTo('run', ({ event }) => event),
     },
-    guards: { 'has failed': ({ event }) => 'error' in doneIn(event) },
+    guards: { 'has failed': ({ event }) => 'error' in doneIn(event), 'was cancelled': ({ context }) => context.stopped === true },
   }).createMachine({
     ...stepChartOf(shape, capability),
     context: ({ input }: { input: StepInput }): StepRun => input,

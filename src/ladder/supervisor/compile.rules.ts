@@ -3,6 +3,7 @@ import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emi
 import { endActions, type WhenEnded } from '../ending.ts'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, rootOf } from '../run.rules.ts'
+import { timeOf } from '../work/work.chart.rules.ts'
 import { workActions, workGuards } from '../work/work.compile.rules.ts'
 import { reportOf } from './report.rules.ts'
 import { chartOf, classifyActor, mergeActor, routeActor, type SupervisorShape } from './supervisor.chart.rules.ts'
@@ -175,7 +176,7 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
       'has its data': ({ context }) => context.isMade === true,
       'was concluding': ({ context }) => context.isConcluding === true,
     },
-    delays: Object.fromEntries(intents.map(({ name: intent, timeoutMs = 0 }) => [`time of ${intent}`, timeoutMs])),
+    delays: Object.fromEntries(intents.map(({ name: intent, timeoutMs = 0 }) => [timeOf(intent), timeoutMs])),
   }).createMachine({
     ...chartOf(shape),
     context: ({ input }: { input: SupervisorInput }) => begun({ ...begin, ...input }, now()),

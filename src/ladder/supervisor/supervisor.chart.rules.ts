@@ -1,5 +1,5 @@
 /** The states and arrows of a supervisor: its intents are regions by the names that its author gave. Plain data. */
-import { about, cancelling, deciding, hearing, working } from '../work/work.chart.rules.ts'
+import { about, cancelling, deciding, hearing, leaving, timeOf, working } from '../work/work.chart.rules.ts'
 import { ackWork, type SupervisorRun } from './supervisor.context.ts'
 
 export type SupervisorShape = {
@@ -40,6 +40,7 @@ export const chartOf = (shape: SupervisorShape) => {
   const choosing = working({ name: routeActor, isRetried: false, executable: router, reader: 'router', after: chosen, broken })
   const regionOf = ({ name: intent, executable, timeoutMs }: SupervisorShape['intents'][number]) => {
     const after = [{ target: 'ended' }]
+    const expired = [about('expire', intent), about('tellSettled', intent)]
     const { initial, states } = working({
       name: intent,
       isRetried: false,
@@ -51,11 +52,10 @@ export const chartOf = (shape: SupervisorShape) => {
       initial: 'choosing',
       ...(timeoutMs !== undefined && {
         after: {
-          [`time of ${intent}`]: {
-            guard: about('is going', intent),
-            target: '.ended',
-            actions: [about('expire', intent), about('tellSettled', intent)],
-          },
+          [timeOf(intent)]: [
+            { guard: about('has a run inside', intent), target: '.leaving', actions: [about('cancelRun', intent)] },
+            { guard: about('is going', intent), target: '.ended', actions: expired },
+          ],
         },
       }),
       states: {
@@ -63,6 +63,7 @@ export const chartOf = (shape: SupervisorShape) => {
           always: [{ guard: about('is chosen', intent), target: initial, actions: [about('tellBranch', intent)] }, { target: 'resting' }],
         },
         ...states,
+        ...(timeoutMs !== undefined && { leaving: leaving(intent, expired) }),
         ended: { type: 'final' },
         resting: { type: 'final' },
       },

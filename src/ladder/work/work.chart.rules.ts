@@ -92,8 +92,21 @@ export const cancelling = (name: string) => ({
   },
 })
 
+/** The time that work may take, as its delay is called. */
+export const timeOf = (work: string): string => `time of ${work}`
+
+/** The time of a piece of work is up: what runs inside of it is told, and what that comes to is taken. @param over what is done then */
+export const leaving = (work: string, over: readonly unknown[]) => ({
+  on: {
+    'xstate.done.actor.*': { guard: about('is inside of', work), actions: ['takeCutOff'] },
+    'xstate.error.actor.*': { guard: about('is inside of', work), actions: ['dropRun'] },
+  },
+  always: { guard: about('has no run inside', work), target: 'ended', actions: over },
+  after: { [runsEndMs]: { target: 'ended', actions: [about('stopRun', work), ...over] } },
+})
+
 /** ms that those inside may take to end; a model that does not hand over what it has said takes one second. */
-const runsEndMs = 10_000
+export const runsEndMs = 10_000
 
 /** What is said of agents inside, and what is said to them. */
 export const hearing = { 'ask.reported': { actions: ['hear', 'passReport'] }, approve: { actions: ['decide'] } }

@@ -4,7 +4,7 @@ import type { AskReport } from '../../index.ts'
 import type { HistoryReader } from '../history.rules.ts'
 import { type DecisionEvent, decidedSince, hasParent, type RunApart, type RunEnd, runActor, waitingSince } from '../run.rules.ts'
 import type { CallEndInput } from './calls.effects.ts'
-import { callEndActor, runOf } from './work.chart.rules.ts'
+import { callEndActor, runOf, timeOf } from './work.chart.rules.ts'
 import {
   answered,
   asking,
@@ -52,17 +52,23 @@ export const workActions = (now: () => number, cutOff: CutOff = () => ({})): Rec
     startRun: enqueueActions(({ context, enqueue }, { step, executable, reader }: Params & { executable: string; reader?: HistoryReader }) => {
       enqueue.spawnChild(runActor(executable) as never, { id: runOf(step), input: nestedInput(context as WorkState, step, reader) })
     }),
-    /** Its time is up, say: nobody waits for it. Where all are cancelled, it is told to end. */
+    /** It has ended, or nobody waits for it. Where all are cancelled, or its time is up, it is told to end. */
     leaveRun: enqueueActions(({ event, enqueue }, { step }: Params) => {
-      if (event.type !== 'cancel') enqueue.stopChild(runOf(step))
+      if (event.type !== 'cancel' && !event.type.startsWith(`xstate.after.${timeOf(step)}.`)) enqueue.stopChild(runOf(step))
     }),
     cancelRuns: enqueueActions(({ context, event, enqueue }) => {
-      const run = context as WorkState
-      for (const work of workWithRun(run)) enqueue.sendTo(runOf(work), event)
       const { reason = 'cancelled' } = event as { reason?: string }
-      const called = calledBy(run).filter(({ apart }) => !apart.isLeft)
-      for (const one of called) enqueue.spawnChild(callEndActor as never, { id: callEndOf(one), input: { ...one, reason } satisfies CallEndInput })
-      if (called.length > 0) enqueue.assign(leaving(run, called))
+      endRuns(enqueue, context as WorkState, workWithRun(context as WorkState), calledBy(context as WorkState), reason)
+    }),
+    /** Of one piece of work. */
+    cancelRun: enqueueActions(({ context, enqueue }, { step }: Params) => {
+      const run = context as WorkState
+      endRuns(enqueue, run, workWithRun(run).includes(step) ? [step] : [], calledBy(run, step), `the time of '${step}' is up`)
+    }),
+    stopRun: enqueueActions(({ context, enqueue }, { step }: Params) => {
+      const run = context as WorkState
+      enqueue.stopChild(runOf(step))
+      enqueue.assign({ waiting: run.waiting.filter(({ ask }) => !isInWork(ask, run, step)) })
     }),
     takeCutOff: enqueueActions(({ context, event, enqueue }) => {
       const run = context as WorkState
@@ -98,11 +104,31 @@ export const workActions = (now: () => number, cutOff: CutOff = () => ({})): Rec
     }),
   }) as unknown as Record<string, never>
 
+type Enqueue = {
+  sendTo: (id: string, event: EventObject) => void
+  spawnChild: (src: never, options: never) => void
+  assign: (changed: object) => void
+}
+
+const endRuns = (enqueue: Enqueue, run: WorkState, works: readonly string[], all: readonly RunApart[], reason: string): void => {
+  for (const work of works) enqueue.sendTo(runOf(work), { type: 'cancel', reason } as EventObject)
+  const called = all.filter(({ apart }) => !apart.isLeft)
+  for (const one of called) {
+    const input: CallEndInput = { ...one, reason }
+    enqueue.spawnChild(callEndActor as never, { id: callEndOf(one), input } as never)
+  }
+  if (called.length > 0) enqueue.assign(leaving(run, called))
+}
+
+const hasInside = (run: WorkState, work: string): boolean => workWithRun(run).includes(work) || calledBy(run, work).length > 0
 const runsAny = (run: WorkState): boolean => workWithRun(run).length + calledBy(run).length > 0
 
 export const workGuards: Record<string, never> = {
   'is inside': ({ context }: Scope) => context.inside !== undefined,
   'runs inside': ({ context }: Scope) => runsAny(context),
   'nothing runs inside': ({ context }: Scope) => !runsAny(context),
+  'has a run inside': ({ context }: Scope, { step }: Params) => hasInside(context, step),
+  'has no run inside': ({ context }: Scope, { step }: Params) => !hasInside(context, step),
+  'is inside of': ({ context, event }: Scope, { step }: Params) => (callOf(context, event)?.apart.work ?? workOf(context, event)) === step,
   asks: ({ event }: Scope) => wantsRun(event) !== undefined,
 } as unknown as Record<string, never>

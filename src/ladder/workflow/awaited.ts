@@ -1,7 +1,7 @@
 /** What somebody sends to a run, looked at before it is sent: the run would take what does not fit for a failure, and ignore what nobody waits for. */
 import { LadderError } from '../errors.ts'
 import { fitted } from '../schema.ts'
-import { type AnyStep, type AnyWorkflow } from './definition.ts'
+import type { AnyStep, AnyWorkflow } from './definition.ts'
 
 type Waiting = Extract<AnyStep, { waitFor: unknown }>
 
@@ -12,7 +12,8 @@ export const checkAwaited = async ({ name, steps }: AnyWorkflow, event: { type: 
   const takers = waiting.filter((step) => step.waitFor === type)
   if (takers.length === 0)
     throw new LadderError('SCHEMA_VALIDATION_FAILED', `no step of '${name}' waits for '${String(type).slice(0, 80)}'`, {
-      hint: waiting.length === 0 ? 'none waits for anything: give one waitFor' : `its steps wait for ${waiting.map((step) => step.waitFor).join(', ')}`,
+      hint:
+        waiting.length === 0 ? 'none waits for anything: give one waitFor' : `its steps wait for ${waiting.map((step) => step.waitFor).join(', ')}`,
       context: { type: String(type).slice(0, 80) },
     })
   const { type: _, ...given } = event

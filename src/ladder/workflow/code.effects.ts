@@ -1,6 +1,6 @@
 /** The author's code of a step as it is called: what it is given, and what it may call. */
 import type { AnyActorLogic, AnyActorRef } from 'xstate'
-import { effect, fromTask } from '../../index.ts'
+import { type EffectInfo, effect, fromTask } from '../../index.ts'
 import { LadderError } from '../errors.ts'
 import { readBy } from '../history.rules.ts'
 import { callerOf } from '../run.rules.ts'
@@ -15,10 +15,14 @@ export type Code = StepContext<never, never>
 export type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 export type Scope = { definition: AnyWorkflow; contextOf: CallerContext; mirror: Mirror<RunContext, StepEnd> | undefined }
 
-export const codeOf = (scope: Scope, step: string, doing: (given: { run: RunContext; code: Code }) => Promise<StepEnd>): AnyActorLogic =>
+export const codeOf = (
+  scope: Scope,
+  step: string,
+  doing: (given: { run: RunContext; code: Code; info: EffectInfo }) => Promise<StepEnd>,
+): AnyActorLogic =>
   fromTask<StepEnd, CodeInput>(async ({ input: { run, attempt }, self, signal, emit }) => {
     const end = await withCalls(run, { name: scope.definition.name, work: step, self, signal, emit }, (calls) =>
-      doing({ run, code: codeContext({ run, step, attempt, signal, self, contextOf: scope.contextOf, calls }) }),
+      doing({ run, info: effect(self), code: codeContext({ run, step, attempt, signal, self, contextOf: scope.contextOf, calls }) }),
     )
     await scope.mirror?.settled(run, step, end, { signal, emit })
     return end

@@ -51,7 +51,14 @@ export type Retry = {
 }
 
 type Doing<Input, State> =
-  | { run: Hook<Input, State, unknown> }
+  | {
+      run: Hook<Input, State, unknown>
+      /**
+       * What a crash in the middle of it means. `once`: it never runs again by itself, and fails with STEP_IN_DOUBT, as it may have done its work or not.
+       * Default, `idempotent`: it runs again, under the same key.
+       */
+      onCrash?: 'idempotent' | 'once'
+    }
   | {
       /** An agent that is asked, or another executable that runs, inside of this run. Its data is what the step comes to. */
       agent: AnyExecutable
@@ -172,7 +179,21 @@ export const checkWorkflow = (definition: AnyWorkflow): void => {
   }
 }
 
-const options = ['name', 'input', 'mergeState', 'schema', 'timeoutMs', 'skip', 'before', 'after', 'output', 'retry', 'nextStep', 'onFailure']
+const options = [
+  'name',
+  'input',
+  'mergeState',
+  'schema',
+  'timeoutMs',
+  'skip',
+  'before',
+  'after',
+  'output',
+  'retry',
+  'nextStep',
+  'onFailure',
+  'onCrash',
+]
 
 const checkWork = (workflow: string, step: AnyStep, isChild: boolean): void => {
   // One that is misspelt, or is none of this kind, would do nothing, and nobody would know.
@@ -199,6 +220,11 @@ const checkWork = (workflow: string, step: AnyStep, isChild: boolean): void => {
     throw wrong(`parallel of the step '${step.name}' of '${workflow}' cannot be run`, 'it is a list of steps with run, and stands in no other one')
   if ('run' in step && typeof step.run !== 'function')
     throw wrong(`run of the step '${step.name}' of '${workflow}' is no function`, 'write run: async (context) => …')
+  if ('onCrash' in step && !('run' in step && ['idempotent', 'once'].includes(step.onCrash ?? '')))
+    throw wrong(
+      `onCrash of the step '${step.name}' of '${workflow}' is ${'run' in step ? `'${String(step.onCrash).slice(0, 40)}'` : 'for code alone'}`,
+      "write 'once' or 'idempotent' beside run; tools of an agent have an onCrash of their own",
+    )
   if ('agent' in step && !(step.agent instanceof Executable))
     throw wrong(`agent of the step '${step.name}' of '${workflow}' cannot be asked`, 'give what agent() or workflow() of statecast/ladder returned')
   if ('agent' in step && step.input !== undefined && typeof step.input !== 'function')

@@ -1,7 +1,7 @@
 /** The author's code of each step as an actor: whatever it throws comes back as a result, so that the chart decides what happens next. */
 import { isDeepStrictEqual } from 'node:util'
 import type { AnyActorLogic } from 'xstate'
-import { fromTask } from '../../index.ts'
+import { type EffectInfo, fromTask } from '../../index.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { handedDown, readBy } from '../history.rules.ts'
 import { fitted, type Schema } from '../schema.ts'
@@ -85,11 +85,12 @@ class Leads {
 const wordFor = (answer: unknown): string => (JSON.stringify(answer) ?? String(answer)).slice(0, 80)
 
 const work = (step: AnyWork, scope: Scope, leads?: Leads): AnyActorLogic =>
-  codeOf(scope, step.name, async ({ run, code }) => {
+  codeOf(scope, step.name, async ({ run, code, info }) => {
     const { attempt, signal } = code
     const retry = step.retry === false ? undefined : { ...scope.definition.retry, ...step.retry }
     try {
       const { answer } = run.going[step.name] ?? {}
+      if ('run' in step && step.onCrash === 'once') await firstTime(step.name, info)
       if (!answer && (await step.skip?.(code))) return { ended: 'skipped', ...onwardOf(await leads?.after(code, undefined)) }
       if (!answer) await step.before?.(code)
       if ('agent' in step && !answer) {
@@ -103,6 +104,7 @@ const work = (step: AnyWork, scope: Scope, leads?: Leads): AnyActorLogic =>
     } catch (thrown) {
       const error = stepError(step.name, thrown)
       if (error.code === 'WORKFLOW_INVALID_GOTO') return failed(error)
+      if (error.code === 'STEP_IN_DOUBT') return afterFailure(error, code, leads)
       try {
         const again = attempt < (retry?.attempts ?? 1) && !signal.aborted && (retry?.retryOn?.(thrown) ?? true)
         if (again) return failed(error, { again: { pauseMs: pauseAfter(attempt, retry) } })
@@ -114,6 +116,15 @@ const work = (step: AnyWork, scope: Scope, leads?: Leads): AnyActorLogic =>
       return afterFailure(error, code, leads)
     }
   })
+
+/** A process that was frozen may have been replaced meanwhile. @throws LadderError STEP_IN_DOUBT where it ran before; RuntimeError fenced, closed */
+const firstTime = async (step: string, { restarted, confirm }: Pick<EffectInfo, 'restarted' | 'confirm'>): Promise<void> => {
+  if (!restarted) return confirm()
+  throw new LadderError('STEP_IN_DOUBT', `the process ended while the step '${step}' was at work; it may or may not have done its work`, {
+    hint: 'look at what it should have changed; resume() runs it again, and onFailure may lead elsewhere',
+    context: { step },
+  })
+}
 
 /** The children have ended: what they did to the state is put together, unless one of them failed. */
 const join = (step: Extract<AnyStep, { parallel: unknown }>, scope: Scope, leads: Leads): AnyActorLogic =>

@@ -5,6 +5,7 @@ import type { ErrorBody } from '../../contracts/errors.ts'
 import { type Message, noUsage } from '../../contracts/message.ts'
 import type { Profile } from '../../contracts/profile.ts'
 import type { LoopInput, LoopOutput, TranscriptNote, TurnStatus } from '../../contracts/turn.ts'
+import { deadlines, runTimeoutMs as runTimeoutDefaultMs } from '../turn/turn.context.ts'
 
 export type AskContext = {
   input: AskInput
@@ -45,7 +46,8 @@ export const loopInput = ({ context }: { context: AskContext }): LoopInput => {
   }
 }
 
-export const output = ({ input, answer, error }: AskContext, status: TurnStatus): AskOutput => {
+export const output = (context: AskContext, status: TurnStatus): AskOutput => {
+  const { input, answer, error } = context
   if (answer === null)
     return {
       status,
@@ -68,5 +70,26 @@ export const output = ({ input, answer, error }: AskContext, status: TurnStatus)
     }
   const { text, texts, reasoning, partial, finish, answerId, usage, shares, costUsd, steps, toolCalls, model, attempts, compactions } = answer
   const said = { text, texts, reasoning, partial, finish, answerId, usage, shares, costUsd, steps, toolCalls, model, attempts, compactions }
-  return { status, error: answer.error, ...said, length: answer.transcriptLength }
+  return { status, error: answer.error && withLimit(answer.error, loopInput({ context }).profile), ...said, length: answer.transcriptLength }
+}
+
+/** Which number it has come up against, for whoever branches on it. */
+const withLimit = (error: ErrorBody, profile: Profile): ErrorBody => {
+  const limit = limitIn(error, profile)
+  return limit === undefined ? error : { ...error, data: { ...error.data, limit } }
+}
+
+const limitIn = ({ code, message }: ErrorBody, { stepMax, tokenMax, toolCallMax, wallTimeMs, runTimeoutMs = runTimeoutDefaultMs }: Profile) => {
+  switch (code) {
+    case 'budget_steps':
+      return stepMax
+    case 'budget_tokens':
+      return tokenMax
+    case 'budget_tool_calls':
+      return toolCallMax
+    case 'budget_time':
+      return message === deadlines.wallTime.message ? wallTimeMs : runTimeoutMs
+    default:
+      return undefined
+  }
 }

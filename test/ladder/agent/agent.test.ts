@@ -221,7 +221,7 @@ test('[WL-127] tokens that are used up end a run', async () => {
   const model = () => ({ calls: [{ name: 'add', input: { a: 1, b: 1 } }], usage: { inputTokens: 40, outputTokens: 20 } })
   await using kit = await aLadderOf({ 'test/a': model }, dear)
   expect(await kit.clock.until(dear.execute('go'))).toMatchObject({
-    error: { code: 'BUDGET_EXCEEDED', context: { unit: 'tokens', actual: 120 } },
+    error: { code: 'BUDGET_EXCEEDED', context: { unit: 'tokens', limit: 100, actual: 120 } },
     usage: { total: 120 },
     report: { trips: 2 },
   })

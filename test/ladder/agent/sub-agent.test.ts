@@ -45,7 +45,9 @@ test('[WL-134] the model hands out tasks: each is a fresh agent below its call, 
       {
         name: 'sub-agent',
         status: 'failed',
-        children: [{ status: 'failed', trips: 2, error: { code: 'BUDGET_EXCEEDED', category: 'limit', context: { unit: 'tokens', actual: 120 } } }],
+        children: [
+          { status: 'failed', trips: 2, error: { code: 'BUDGET_EXCEEDED', category: 'limit', context: { unit: 'tokens', limit: 100, actual: 120 } } },
+        ],
       },
     ],
   })
@@ -70,8 +72,25 @@ test('[WL-134] it is a step of a workflow and runs alone too; it ends after its 
   expect(await kit.clock.until(steps.execute(undefined))).toMatchObject({ data: 'BUDGET_EXCEEDED' })
   expect(await kit.clock.until(brief.execute({ task: 'endless' }))).toMatchObject({ error: { code: 'AGENT_MAX_TRIPS' } })
   expect(await kit.clock.until(brief.execute({ task: 'short' }))).toMatchObject({ data: 'found' })
-  for (const budget of [{ maxTokens: 0 }, { maxTokens: 'many' }, { tokens: 5 }])
+  for (const budget of [{ maxTokens: 0 }, { maxTokens: 'many' }, { tokens: 5 }, { maxCostUSD: 0 }, { maxCostUSD: Number.NaN }])
     expect(() => subAgent({ budget: budget as never })).toThrow(expect.objectContaining({ code: 'LADDER_CONFIG', hint: expect.any(String) }))
+})
+
+test('[WL-134, WL-127] a task may cost so many dollars, where its model has a price; then its call fails and says so in numbers', async () => {
+  const dear = subAgent({ model: 'test/help', tools: [dig], price: { input: 1000, output: 1000 }, budget: { maxCostUSD: 0.1 } })
+  const top = agent({ name: 'boss', model: 'test/b', tools: [dear] })
+  await using kit = await aLadderOf(models(), top)
+  const { report } = await kit.clock.until(top.execute('go', { runId: 'r' }))
+  expect(report).toMatchObject({
+    status: 'completed',
+    children: [
+      { status: 'completed', children: [{ usage: { cost: { total: expect.closeTo(0.06, 12) } } }] },
+      {
+        status: 'failed',
+        children: [{ trips: 2, error: { code: 'BUDGET_EXCEEDED', context: { unit: 'USD', limit: 0.1, actual: expect.closeTo(0.12, 12) } } }],
+      },
+    ],
+  })
 })
 
 test('[WL-134, WL-125] killed at any commit it comes to the same report, and no answer that was written down is paid twice', async () => {

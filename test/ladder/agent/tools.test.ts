@@ -166,7 +166,7 @@ test('an agent that is ended by its limits takes those that run inside with it',
   )
   const on = { '*': ({ type, runId }: LadderEvent) => void (runId !== 'r' && heard.push(type)) }
   expect(await kit.clock.until(boss.execute('go', { runId: 'r', on }))).toMatchObject({
-    error: { code: 'BUDGET_EXCEEDED', context: { code: 'budget_time' } },
+    error: { code: 'BUDGET_EXCEEDED', context: { code: 'budget_time', unit: 'ms', limit: expect.any(Number), actual: expect.any(Number) } },
     report: { children: [{ name: 'scout', status: 'cancelled' }] },
   })
   await kit.runtime.settled(1_000).catch(() => undefined)

@@ -120,6 +120,7 @@ test('[WL-087, WL-104] a model chooses: it is told the goal, who there is, and w
   const desk = supervisor({
     name: 'desk',
     goal: 'a short title',
+    systemPrompt: 'You run a newspaper.',
     state: { n: 0 },
     intents: {
       write: { run: ({ state }: { state: { n: number } }) => ({ n: state.n + 1 }), description: 'Writes it.' },
@@ -143,6 +144,8 @@ test('[WL-087, WL-104] a model chooses: it is told the goal, who there is, and w
     iterations: [{ decision: { source: 'router', next: ['write'], reasoning: 'nothing is there' } }, { decision: { next: ['write', 'check'] } }],
   })
   for (const part of ['a short title', '- write: Writes it.', `- ${END}`, 'iteration 1 of at most 10', 'Input: bees']) expect(told[0]).toContain(part)
+  // It stands before all else, each time.
+  for (const text of told.toSpliced(2, 1)) expect(text).toMatch(/^You run a newspaper\.\n\nGoal: a short title\n/)
   expect(told[1]).toContain('1. write → write: {"n":1}')
   expect(told[2]).toContain('cannot be used')
 })

@@ -95,3 +95,57 @@ test('[WL-114, WL-113] where the app says so, a run that other steps have begun 
   })
   expect(ran).toEqual(['one', 'two', 'two', 'four'])
 })
+
+test('[WL-113] a step that must not run twice does not: killed in the middle of it, it fails and says so, its author may lead on, and resume runs it again', async () => {
+  const made = (onFailure?: () => { goto: 'look' }) => {
+    const did: string[] = []
+    const shop = workflow({
+      name: 'shop',
+      steps: [
+        { name: 'charge', onCrash: 'once', retry: { attempts: 3 }, run: () => did.push('charge'), ...(onFailure && { onFailure }) },
+        { name: 'look', run: ({ steps: { charge } }) => charge?.error?.code ?? 'paid' },
+      ],
+    })
+    return { did, shop, execute: () => shop.execute(undefined, { runId: 'r' }) }
+  }
+  const doubted: number[] = []
+  for (const onFailure of [undefined, () => ({ goto: 'look' as const })]) {
+    let doubts = 0
+    for (let commit = 1; ; commit++) {
+      const { did, shop, execute } = made(onFailure)
+      await using doomed = await aLadder(shop)
+      const result = await killedAt(doomed, execute, commit)
+      if (!result) break
+      expect(did.length, `killed at commit ${commit}`).toBeLessThanOrEqual(1)
+      if (result.data === 'paid') continue
+      doubts++
+      const doubt = { code: 'STEP_IN_DOUBT', category: 'execution', hint: expect.stringContaining('resume()'), context: { step: 'charge' } }
+      if (onFailure) {
+        expect(result, `killed at commit ${commit}`).toMatchObject({
+          data: 'STEP_IN_DOUBT',
+          report: { children: [{ error: doubt, attempts: 1 }, {}] },
+        })
+        continue
+      }
+      expect(result, `killed at commit ${commit}`).toMatchObject({ error: doubt })
+      const before = did.length
+      expect(await doomed.clock.until(shop.resume('r'))).toMatchObject({ data: 'paid' })
+      expect(did.length).toBe(before + 1)
+      expect(await doomed.runtime.replay({ kind: 'shop', id: 'r' })).toMatchObject({ verdict: 'identical' })
+    }
+    doubted.push(doubts)
+  }
+  expect(Math.min(...doubted)).toBeGreaterThan(0)
+})
+
+test('a step that says wrongly what a crash means is refused where it is written', () => {
+  const inner = workflow({ name: 'inner', steps: [{ name: 'a', run: () => 1 }] })
+  for (const step of [
+    { name: 'a', run: () => 1, onCrash: 'never' },
+    { name: 'a', agent: inner, onCrash: 'once' },
+    { name: 'a', sleep: 5, onCrash: 'once' },
+  ])
+    expect(() => workflow({ name: 'shop', steps: [step as never] })).toThrow(
+      expect.objectContaining({ code: 'WORKFLOW_ERROR', hint: expect.stringContaining('onCrash') }),
+    )
+})
