@@ -1,6 +1,7 @@
 /** Pieces of an author's code that are under way in a run, by name; inside of each an executable may run. Pure. */
 import type { Report } from '../envelope.ts'
 import { type HistoryReader, type RunHistory, readBy } from '../history.rules.ts'
+import { type Kept, keep, kept } from '../kept.rules.ts'
 import { below, isWithin, type RunEnd, type RunInput, type RunState } from '../run.rules.ts'
 
 /**
@@ -13,7 +14,7 @@ type Asks = { input: unknown; state: unknown; runId: string; history?: RunHistor
 export type WorkState = RunState & {
   going: Record<string, Going>
   /** Runs inside of work that have ended, failed attempts among them, by the name of the work. */
-  nested: Record<string, readonly Report[]>
+  nested: Kept<readonly Report[]>
 }
 
 /** Its code wants a run inside of it. `state` as it has left it by then; `history` where that is not what those inside are told anyway. */
@@ -31,13 +32,13 @@ export const attempted = ({ going }: WorkState, work: string, at: number): Parti
 export const asking = ({ runId, going, nested }: WorkState, work: string, { input, state, history, called }: WorkAsks): Partial<WorkState> => {
   const before = going[work]
   if (!before) return {}
-  const number = (nested[work]?.length ?? 0) + (called?.length ?? 0) + 1
-  const kept = keptCalls({ going, nested }, work, called)
+  const number = (kept(nested, work)?.length ?? 0) + (called?.length ?? 0) + 1
+  const withCalls = keptCalls({ going, nested }, work, called)
   return {
-    ...kept,
+    ...withCalls,
     going: {
       ...going,
-      [work]: { ...before, ...kept.going?.[work], asks: { input, state, runId: `${runId}/${work}/${number}`, ...(history && { history }) } },
+      [work]: { ...before, ...withCalls.going?.[work], asks: { input, state, runId: `${runId}/${work}/${number}`, ...(history && { history }) } },
     },
   }
 }
@@ -48,7 +49,7 @@ export const answered = (run: WorkState, work: string, answer: RunEnd): Partial<
   if (!before) return {}
   return {
     going: { ...going, [work]: { ...before, answer, runs: [...(before.runs ?? []), answer.report.runId] } },
-    nested: { ...nested, [work]: [...(nested[work] ?? []), answer.report] },
+    nested: keep(nested, work, [...(kept(nested, work) ?? []), answer.report]),
     waiting: waiting.filter(({ ask }) => !isInWork(ask, run, work)),
   }
 }
@@ -71,7 +72,7 @@ export const keptCalls = (
   const before = going[work]
   if (called.length === 0) return {}
   return {
-    nested: { ...nested, [work]: [...(nested[work] ?? []), ...called] },
+    nested: keep(nested, work, [...(kept(nested, work) ?? []), ...called]),
     ...(before && { going: { ...going, [work]: { ...before, runs: [...(before.runs ?? []), ...called.map(({ runId }) => runId)] } } }),
   }
 }

@@ -4,6 +4,7 @@ import type { AnyActorLogic } from 'xstate'
 import { fromTask } from '../../index.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { handedDown, readBy } from '../history.rules.ts'
+import { kept, recordOf } from '../kept.rules.ts'
 import { fitted, type Schema } from '../schema.ts'
 import type { Mirror } from '../stores/mirror.ts'
 import { type CallerContext, type Code, codeOf, reckoning, type Scope } from './code.effects.ts'
@@ -21,7 +22,8 @@ export const stepActors = (
 ): Record<string, AnyActorLogic> => {
   const names = definition.steps.map(({ name }) => name)
   const leads = (step: AnyStep) => new Leads(definition, step, names)
-  const scope = { definition, contextOf, mirror }
+  const all = definition.steps.flatMap((step) => [...childrenOf(step).map(({ name }) => name), step.name])
+  const scope = { definition, names: all, contextOf, mirror }
   const logic = (step: AnyStep): AnyActorLogic => {
     if (isWork(step)) return work(step, scope, leads(step))
     return 'parallel' in step ? join(step, scope, leads(step)) : rest(step, scope, leads(step))
@@ -32,10 +34,10 @@ export const stepActors = (
     ...Object.fromEntries(definition.steps.flatMap((step) => ('sleepUntil' in step ? [[untilActor(step.name), until(step, scope)]] : []))),
     [outputActor]: fromTask<unknown, RunContext>(async ({ input: { input, state, steps, last } }) =>
       definition.output
-        ? definition.output({ input: input as never, state: structuredClone(state) as never, steps })
+        ? definition.output({ input: input as never, state: structuredClone(state) as never, steps: recordOf(steps, all) })
         : last === undefined
           ? undefined
-          : steps[last]?.output,
+          : kept(steps, last)?.output,
     ),
   }
 }
@@ -115,7 +117,7 @@ const work = (step: AnyWork, scope: Scope, leads?: Leads): AnyActorLogic =>
 /** The children have ended: what they did to the state is put together, unless one of them failed. */
 const join = (step: Extract<AnyStep, { parallel: unknown }>, scope: Scope, leads: Leads): AnyActorLogic =>
   codeOf(scope, step.name, async ({ run, code }) => {
-    const broken = step.parallel.map(({ name }) => run.steps[name]?.error).find((error) => error !== undefined)
+    const broken = step.parallel.map(({ name }) => kept(run.steps, name)?.error).find((error) => error !== undefined)
     if (broken) return afterFailure(LadderError.from(broken), code, leads)
     try {
       const before = structuredClone(run.state)
@@ -125,8 +127,9 @@ const join = (step: Extract<AnyStep, { parallel: unknown }>, scope: Scope, leads
             before,
             step.parallel.map(({ name }) => run.branches[name] ?? before),
           )
-      const output = Object.fromEntries(step.parallel.map(({ name }) => [name, run.steps[name]?.output]))
-      return { ended: 'completed', output, state, ...onwardOf(await leads.after({ ...code, state: state as never }, output)) }
+      const output = Object.fromEntries(step.parallel.map(({ name }) => [name, kept(run.steps, name)?.output]))
+      code.state = state as never
+      return { ended: 'completed', output, state, ...onwardOf(await leads.after(code, output)) }
     } catch (thrown) {
       const error = stepError(step.name, thrown)
       return error.code === 'WORKFLOW_INVALID_GOTO' ? failed(error) : afterFailure(error, code, leads)
