@@ -22,7 +22,7 @@ export {
 export type { Agent, Heartbeat } from './contracts/agent.ts'
 export type { AskEvent, AskInput, AskOutput, AskReport } from './contracts/ask.ts'
 export type { Channel, Delivery, SendKind, SendOptions as ChannelSendOptions } from './contracts/channel.ts'
-export { constant, constantWith } from './contracts/constant.ts'
+export { constant, constantAt, constantWith } from './contracts/constant.ts'
 export type { DeskAnswer, DeskInput, DeskRequest } from './contracts/desk.ts'
 export type { Clock, Environment, FailPoints, Ids, Logger, Random } from './contracts/environment.ts'
 export { type ErrorBody, type ErrorCode, errorCodes, isRuntimeError, RuntimeError } from './contracts/errors.ts'

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { digestOf, fitsDigest } from '../../src/actors/replica/digest.ts'
 import { fingerprintOf, streamedFingerprintOf } from '../../src/actors/replica/fingerprint.ts'
-import { constant, constants, constantWith } from '../../src/contracts/constant.ts'
+import { constant, constantAt, constants, constantWith } from '../../src/contracts/constant.ts'
 import { detached } from '../../src/contracts/plain.ts'
 
 test('plain data is frozen through and through, and handed out as it is; what holds more than that is copied as before', () => {
@@ -39,6 +39,21 @@ test('a record with more in it is constant where it was, and becomes it where it
   expect([steps, steps.a, more, more.e].map((one) => constants.has(one as object))).toEqual([true, true, true, true])
   expect(more.a).toBe(steps.a)
   expect(constants.has(constantWith<Record<string, unknown>>(steps, { g: new Date(0) }))).toBe(false)
+})
+
+test('a list with another item in it, or one more, is constant where it was', () => {
+  const list = constant([{ a: 1 }, { b: 2 }])
+  const other = constantAt(list, 1, { b: 3 })
+  const longer = constantAt<object>(list, 2, { c: 3 })
+
+  expect([list, other, longer]).toEqual([
+    [{ a: 1 }, { b: 2 }],
+    [{ a: 1 }, { b: 3 }],
+    [{ a: 1 }, { b: 2 }, { c: 3 }],
+  ])
+  expect([other, other[1], longer, longer[2]].map((one) => constants.has(one as object))).toEqual([true, true, true, true])
+  expect(longer[0]).toBe(list[0])
+  expect(constants.has(constantAt<unknown>(list, 0, new Date(0)))).toBe(false)
 })
 
 test('[INV-13] a value has the same fingerprint whether it is constant or not', () => {

@@ -1,6 +1,8 @@
 /** What a run of a batch and one of its items remember, and how each thing that happens changes it. Pure. */
+import { constant } from '../../index.ts'
 import type { Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
+import { entriesOf, type Kept, keep, kept } from '../kept.rules.ts'
 import { began, isWithin, type RunEnd, type RunInput, type RunState, rootOf } from '../run.rules.ts'
 
 /** By its place in the list; times are ms since the epoch. */
@@ -13,7 +15,17 @@ export type ItemRecord = {
   /** Of its attempts that have ended. */
   reports: readonly Report[]
 }
-export type BatchRun = RunState & { items: readonly ItemRecord[] }
+export type BatchRun = RunState & {
+  /** How many items there are, how many of them have not ended, and how many have not been completed though they have. */
+  count: number
+  open: number
+  failed: number
+  /** Of those that have begun, by their place. */
+  items: Kept<ItemRecord>
+  running: readonly number[]
+  /** The first that may have to begin: all before it have. */
+  next: number
+}
 
 /** An item, as an actor of its own. `reports` of attempts before a run was gone on with. */
 export type ItemInput = { runId: string; rootRunId: string; batchRunId: string; index: number; input: unknown; reports: readonly Report[] }
@@ -27,27 +39,35 @@ export const itemsIn = (input: unknown): readonly unknown[] | undefined => {
   return Array.isArray(items) ? items : undefined
 }
 
-export const begun = (input: RunInput, at: number): BatchRun => ({
-  ...began(input, at),
-  items: (itemsIn(input.input) ?? []).map(() => ({ status: 'waiting', startedAt: at, endedAt: at, reports: [] })),
-})
+/** The list is constant: of many items each change would go through all. */
+export const begun = (input: RunInput, at: number): BatchRun => {
+  const count = itemsIn(input.input)?.length ?? 0
+  return { ...began({ ...input, input: constant(input.input) }, at), count, open: count, failed: 0, items: {}, running: [], next: 0 }
+}
 
 export const itemRunId = ({ runId }: Pick<BatchRun, 'runId'>, index: number): string => `${runId}/${index}`
 /** As its actor is called. */
 export const itemActor = (index: number): string => `item-${index}`
 export const indexOf = (actorId: string): number => Number(actorId.slice('item-'.length))
 
-export const running = ({ items }: Pick<BatchRun, 'items'>): readonly number[] =>
-  items.flatMap(({ status }, index) => (status === 'running' ? [index] : []))
-
 /** Those that begin now. */
-export const due = (run: BatchRun, concurrency: number): readonly number[] => {
-  const free = concurrency - running(run).length
-  return free <= 0 ? [] : run.items.flatMap(({ status }, index) => (status === 'waiting' ? [index] : [])).slice(0, free)
+export const due = ({ count, items, running, next }: BatchRun, concurrency: number): readonly number[] => {
+  const found: number[] = []
+  for (let index = next; index < count && running.length + found.length < concurrency; index++) if (isWaiting(items, index)) found.push(index)
+  return found
 }
 
-export const started = ({ items }: BatchRun, indexes: readonly number[], at: number): Partial<BatchRun> => ({
-  items: items.map((item, index) => (indexes.includes(index) ? { ...item, status: 'running', startedAt: at, endedAt: at } : item)),
+const isWaiting = (items: Kept<ItemRecord>, index: number): boolean => (itemOf(items, index)?.status ?? 'waiting') === 'waiting'
+
+export const itemOf = (items: Kept<ItemRecord>, index: number): ItemRecord | undefined => kept(items, String(index))
+
+export const started = ({ items, running }: BatchRun, indexes: readonly number[], at: number): Partial<BatchRun> => ({
+  items: indexes.reduce((all, index) => {
+    const { reports = [] } = itemOf(all, index) ?? {}
+    return keep(all, String(index), { status: 'running', startedAt: at, endedAt: at, reports })
+  }, items),
+  running: [...running, ...indexes],
+  next: (indexes.at(-1) as number) + 1,
 })
 
 export const itemInput = (run: BatchRun, index: number): ItemInput => ({
@@ -56,41 +76,65 @@ export const itemInput = (run: BatchRun, index: number): ItemInput => ({
   batchRunId: run.runId,
   index,
   input: itemsIn(run.input)?.[index],
-  reports: run.items[index]?.reports ?? [],
+  reports: itemOf(run.items, index)?.reports ?? [],
 })
 
 export const itemEnded = (run: BatchRun, index: number, { data, error, reports }: ItemEnd, at: number): Partial<BatchRun> => {
   const settled = error
     ? { status: error.category === 'cancelled' ? ('cancelled' as const) : ('failed' as const), error }
     : { status: 'completed' as const, data }
+  const { startedAt = at } = itemOf(run.items, index) ?? {}
   return {
-    items: run.items.map((item, place) => (place === index ? { ...settled, startedAt: item.startedAt, endedAt: at, reports } : item)),
+    items: keep(run.items, String(index), { ...settled, startedAt, endedAt: at, reports }),
+    running: run.running.filter((other) => other !== index),
+    open: run.open - 1,
+    failed: run.failed + (error ? 1 : 0),
     waiting: run.waiting.filter(({ ask }) => !isWithin(ask, itemRunId(run, index))),
   }
 }
 
 export const itemBroken = (run: BatchRun, index: number, error: LadderErrorBody, at: number): Partial<BatchRun> =>
-  itemEnded(run, index, { error, reports: run.items[index]?.reports ?? [] }, at)
+  itemEnded(run, index, { error, reports: itemOf(run.items, index)?.reports ?? [] }, at)
 
 /** What has not begun never will. */
-export const cancelled = ({ items }: BatchRun, error: LadderErrorBody, at: number): Partial<BatchRun> => ({
-  items: items.map((item) => (item.status === 'waiting' ? { ...item, status: 'cancelled', error, endedAt: at } : item)),
+export const cancelled = (run: BatchRun, error: LadderErrorBody, at: number): Partial<BatchRun> => ({
+  ...ended(run, 'waiting', error, at),
+  next: run.count,
   error,
 })
 
 /** What has not ended by now never will. */
-export const cutOff = ({ items, error }: BatchRun, at: number): Partial<BatchRun> => ({
-  items: items.map((item) => (isOpen(item) ? { ...item, status: 'cancelled', ...(error && { error }), endedAt: at } : item)),
-  waiting: [],
-})
+export const cutOff = (run: BatchRun, at: number): Partial<BatchRun> => ({ ...ended(run, 'running', run.error, at), running: [], waiting: [] })
+
+/** All of a status, as cancelled. */
+const ended = (run: BatchRun, status: ItemRecord['status'], error: LadderErrorBody | undefined, at: number) => {
+  const found = allItems(run).flatMap((item, index) => (item.status === status ? [[String(index), item] as const] : []))
+  const items = found.reduce<Kept<ItemRecord>>(
+    (all, [index, item]) => keep(all, index, { ...item, status: 'cancelled', ...(error && { error }), endedAt: at }),
+    run.items,
+  )
+  return { items, open: run.open - found.length, failed: run.failed + found.length }
+}
 
 /** What has been completed stays. */
-export const mended = ({ items }: BatchRun): Partial<BatchRun> => ({
+export const mended = (run: BatchRun): Partial<BatchRun> => ({
   error: undefined,
-  items: items.map(({ error: _, ...item }) => (item.status === 'completed' ? item : { ...item, status: 'waiting' })),
+  items: allItems(run).reduce(
+    (all, { error: _, ...item }, index) => (item.status === 'completed' ? all : keep(all, String(index), { ...item, status: 'waiting' })),
+    run.items,
+  ),
+  open: run.failed,
+  failed: 0,
+  next: 0,
 })
 
 export const isOpen = ({ status }: ItemRecord): boolean => status === 'waiting' || status === 'running'
 
+/** In their places. */
+export const allItems = ({ count, items, startedAt }: BatchRun): readonly ItemRecord[] => {
+  const begun = new Map(entriesOf(items))
+  return Array.from({ length: count }, (_, index) => begun.get(String(index)) ?? { status: 'waiting', startedAt, endedAt: startedAt, reports: [] })
+}
+
 /** In their places; null where there is none. */
-export const dataOf = ({ items }: BatchRun): unknown[] => items.map(({ status, data }) => (status === 'completed' ? (data ?? null) : null))
+export const dataOf = (run: BatchRun): unknown[] => allItems(run).map(({ status, data }) => (status === 'completed' ? (data ?? null) : null))

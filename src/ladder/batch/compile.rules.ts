@@ -6,6 +6,7 @@ import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { hasParent, isWithin, type RunEnd, type RunInput, rootOf, runActor, waitingSince } from '../run.rules.ts'
 import { type BatchShape, chartOf, checkActor, itemChartOf, itemLogic, retryActor } from './batch.chart.rules.ts'
 import {
+  allItems,
   type BatchRun,
   begun,
   cancelled,
@@ -16,15 +17,14 @@ import {
   type ItemInput,
   type ItemRun,
   indexOf,
-  isOpen,
   itemActor,
   itemBroken,
   itemEnded,
   itemInput,
+  itemOf,
   itemRunId,
   itemsIn,
   mended,
-  running,
   started,
 } from './batch.context.ts'
 import type { Again, Fit } from './batch.effects.ts'
@@ -98,7 +98,7 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
     types: { context: {} as BatchRun, input: {} as RunInput, emitted: {} as Word, output: {} as RunEnd },
     actors: { [itemLogic]: itemMachine(shape, parts) as never },
     actions: {
-      begin: emit(({ context }) => told('starting', context, { items: context.items.length })),
+      begin: emit(({ context }) => told('starting', context, { items: context.count })),
       /** As many run as may. */
       fill: enqueueActions(({ context, enqueue }) => {
         const indexes = due(context, concurrency)
@@ -115,13 +115,13 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
       ),
       tellItem: emit(({ context, event }) => {
         const item = placeIn(event)
-        const { status, error } = context.items[item] ?? {}
+        const { status, error } = itemOf(context.items, item) ?? {}
         return told(`item.${status}`, context, { item, ...(error && { error }) })
       }),
       /** Only those that run are alive. */
       dropItem: enqueueActions(({ event, enqueue }) => enqueue.stopChild((event as unknown as { actorId: string }).actorId)),
       stopItems: enqueueActions(({ context, enqueue }) => {
-        for (const index of running(context)) enqueue.stopChild(itemActor(index))
+        for (const index of context.running) enqueue.stopChild(itemActor(index))
       }),
       hear: assign(({ context, event }) => ({ waiting: waitingSince(context, event as unknown as AskReport) })),
       passReport: enqueueActions(({ context, event, enqueue }) => {
@@ -130,12 +130,13 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
       /** It goes to the run that wants to make the call. */
       decide: enqueueActions(({ context, event, enqueue }) => {
         const { ask } = event as unknown as { ask: string }
-        for (const index of running(context)) if (isWithin(ask, itemRunId(context, index))) enqueue.sendTo(itemActor(index), event)
+        for (const index of context.running) if (isWithin(ask, itemRunId(context, index))) enqueue.sendTo(itemActor(index), event)
       }),
       failUnfit: assign({
         error: errorBody('SCHEMA_VALIDATION_FAILED', `the input of '${name}' is no list of items`, { hint: 'give a list, or { items: […] }' }),
       }),
-      fail: assign(({ context: { items } }) => {
+      fail: assign(({ context }) => {
+        const items = allItems(context)
         const failed = items.flatMap(({ status }, index) => (status === 'completed' ? [] : [index]))
         return {
           error: errorBody(
@@ -146,11 +147,11 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
         }
       }),
       cancel: assign(({ context, event }) => {
-        const cancelledAt = context.items.filter((item) => !isOpen(item)).length
+        const cancelledAt = context.count - context.open
         return cancelled(context, cancelledError(`'${name}'`, event, { cancelledAt }), now())
       }),
       cancelItems: enqueueActions(({ context, event, enqueue }) => {
-        for (const index of running(context)) enqueue.sendTo(itemActor(index), event)
+        for (const index of context.running) enqueue.sendTo(itemActor(index), event)
       }),
       cutOff: assign(({ context }) => cutOff(context, now())),
       mend: assign(({ context }) => mended(context)),
@@ -160,10 +161,10 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
     guards: {
       'is inside': ({ context }) => context.inside !== undefined,
       'is no list': ({ context }) => itemsIn(context.input) === undefined,
-      'runs items': ({ context }) => running(context).length > 0,
-      'runs no items': ({ context }) => running(context).length === 0,
-      'is over': ({ context }) => !context.items.some(isOpen),
-      'has failures': ({ context }) => !context.items.some(isOpen) && context.items.some(({ status }) => status !== 'completed'),
+      'runs items': ({ context }) => context.running.length > 0,
+      'runs no items': ({ context }) => context.running.length === 0,
+      'is over': ({ context }) => context.open === 0,
+      'has failures': ({ context }) => context.open === 0 && context.failed > 0,
     },
   }).createMachine({
     ...chartOf(shape),

@@ -3,7 +3,7 @@ import type { Report } from '../envelope.ts'
 import { placeOf, rootOf, statusOf, timesOf } from '../run.rules.ts'
 import { together } from '../usage.rules.ts'
 import type { BatchShape } from './batch.chart.rules.ts'
-import { type BatchRun, type ItemRecord, isOpen, itemRunId } from './batch.context.ts'
+import { allItems, type BatchRun, type ItemRecord, isOpen, itemRunId } from './batch.context.ts'
 
 export const reportOf = ({ name, version }: Pick<BatchShape, 'name' | 'version'>, run: BatchRun): Report => {
   const nodeOf = ({ status, error, startedAt, endedAt, reports }: ItemRecord, index: number): Report => ({
@@ -19,7 +19,7 @@ export const reportOf = ({ name, version }: Pick<BatchShape, 'name' | 'version'>
     usage: together(...reports.map(({ usage }) => usage)),
     children: [...reports],
   })
-  const children = run.items.flatMap((item, index) => (isOpen(item) ? [] : [nodeOf(item, index)]))
+  const children = allItems(run).flatMap((item, index) => (isOpen(item) ? [] : [nodeOf(item, index)]))
   return {
     ...placeOf(run),
     type: 'batch',

@@ -1,6 +1,7 @@
 /** What a run of a supervisor comes to: below it, in their order, those that chose and those that were chosen. */
 import type { Report } from '../envelope.ts'
 import { errorBody, type LadderErrorBody } from '../errors.ts'
+import { entriesOf } from '../kept.rules.ts'
 import { placeOf, rootOf, statusOf, timesOf } from '../run.rules.ts'
 import { together } from '../usage.rules.ts'
 import type { SupervisorShape } from './supervisor.chart.rules.ts'
@@ -12,7 +13,7 @@ export const reportOf = (
 ): Report => {
   const { runId, error, iterations, now, nested, terminatedBy } = run
   const isCode = new Set(intents.flatMap((intent) => (intent.executable === undefined ? [intent.name] : [])))
-  const left = new Map(Object.values(nested).flatMap((reports) => reports.map((report) => [report.runId, report] as const)))
+  const left = new Map(entriesOf(nested).flatMap(([, reports]) => reports.map((report) => [report.runId, report] as const)))
   const taken = (runs: readonly string[] = []): Report[] =>
     runs.flatMap((one) => {
       const report = left.get(one)

@@ -1,6 +1,7 @@
 /** Pieces of an author's code that are under way in a run, by name; inside of each an executable may run. Pure. */
 import type { Report } from '../envelope.ts'
 import { type HistoryReader, type RunHistory, readBy } from '../history.rules.ts'
+import { type Kept, keep, kept } from '../kept.rules.ts'
 import { apartIn, below, isWithin, type RunApart, type RunEnd, type RunInput, type RunState } from '../run.rules.ts'
 
 /**
@@ -13,7 +14,7 @@ type Asks = { input: unknown; state: unknown; runId: string; history?: RunHistor
 export type WorkState = RunState & {
   going: Record<string, Going>
   /** Runs inside of work that have ended, failed attempts among them, by the name of the work. */
-  nested: Record<string, readonly Report[]>
+  nested: Kept<readonly Report[]>
 }
 
 /** Its code wants a run inside of it. `state` as it has left it by then; `history` where that is not what those inside are told anyway. */
@@ -33,13 +34,13 @@ export const asking = (run: WorkState, work: string, { input, state, history, ca
   const { runId, going, nested } = run
   const before = going[work]
   if (!before) return {}
-  const number = (nested[work]?.length ?? 0) + (called?.length ?? 0) + 1
-  const kept = keptCalls(run, work, called)
+  const number = (kept(nested, work)?.length ?? 0) + (called?.length ?? 0) + 1
+  const withCalls = keptCalls(run, work, called)
   return {
-    ...kept,
+    ...withCalls,
     going: {
       ...going,
-      [work]: { ...before, ...kept.going?.[work], asks: { input, state, runId: `${runId}/${work}/${number}`, ...(history && { history }) } },
+      [work]: { ...before, ...withCalls.going?.[work], asks: { input, state, runId: `${runId}/${work}/${number}`, ...(history && { history }) } },
     },
   }
 }
@@ -50,7 +51,7 @@ export const answered = (run: WorkState, work: string, answer: RunEnd): Partial<
   if (!before) return {}
   return {
     going: { ...going, [work]: { ...before, answer, runs: [...(before.runs ?? []), answer.report.runId] } },
-    nested: { ...nested, [work]: [...(nested[work] ?? []), answer.report] },
+    nested: keep(nested, work, [...(kept(nested, work) ?? []), answer.report]),
     waiting: waiting.filter(({ ask }) => !isInWork(ask, run, work)),
   }
 }
@@ -77,7 +78,7 @@ export const keptCalls = (run: WorkCalls, work: string, called: readonly Report[
   if (called.length === 0) return { ...left }
   return {
     ...left,
-    nested: { ...nested, [work]: [...(nested[work] ?? []), ...called] },
+    nested: keep(nested, work, [...(kept(nested, work) ?? []), ...called]),
     ...(before && { going: { ...going, [work]: { ...before, runs: [...(before.runs ?? []), ...called.map(({ runId }) => runId)] } } }),
   }
 }

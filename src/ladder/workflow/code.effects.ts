@@ -3,6 +3,7 @@ import type { AnyActorLogic, AnyActorRef } from 'xstate'
 import { type EffectInfo, effect, fromTask } from '../../index.ts'
 import { LadderError } from '../errors.ts'
 import { readBy } from '../history.rules.ts'
+import { recordOf } from '../kept.rules.ts'
 import { callerOf } from '../run.rules.ts'
 import type { Mirror } from '../stores/mirror.ts'
 import { type Calls, withCalls } from '../work/calls.ts'
@@ -13,7 +14,13 @@ type CodeInput = { run: RunContext; attempt: number }
 export type Code = StepContext<never, never>
 /** What a caller brought along for a run of this process. */
 export type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
-export type Scope = { definition: AnyWorkflow; contextOf: CallerContext; mirror: Mirror<RunContext, StepEnd> | undefined }
+/** @property names of all pieces of work, in their order */
+export type Scope = {
+  definition: AnyWorkflow
+  names: readonly string[]
+  contextOf: CallerContext
+  mirror: Mirror<RunContext, StepEnd> | undefined
+}
 
 export const codeOf = (
   scope: Scope,
@@ -22,16 +29,16 @@ export const codeOf = (
 ): AnyActorLogic =>
   fromTask<StepEnd, CodeInput>(async ({ input: { run, attempt }, self, signal, emit }) => {
     const end = await withCalls(run, { name: scope.definition.name, work: step, self, signal, emit }, (calls) =>
-      doing({ run, info: effect(self), code: codeContext({ run, step, attempt, signal, self, contextOf: scope.contextOf, calls }) }),
+      doing({ run, info: effect(self), code: codeContext({ run, step, attempt, signal, self, scope, calls }) }),
     )
     await scope.mirror?.settled(run, step, end, { signal, emit })
     return end
   }) as AnyActorLogic
 
 /** Code that says a number, and calls nobody. */
-export const reckoning = ({ contextOf }: Scope, step: string, doing: (code: Code) => Promise<number>): AnyActorLogic =>
+export const reckoning = (scope: Scope, step: string, doing: (code: Code) => Promise<number>): AnyActorLogic =>
   fromTask<number, CodeInput>(({ input: { run, attempt }, self, signal }) =>
-    doing(codeContext({ run, step, attempt, signal, self, contextOf, calls: undefined })),
+    doing(codeContext({ run, step, attempt, signal, self, scope, calls: undefined })),
   ) as AnyActorLogic
 
 type Given = {
@@ -40,20 +47,25 @@ type Given = {
   attempt: number
   signal: AbortSignal
   self: AnyActorRef
-  contextOf: CallerContext
+  scope: Scope
   calls: Calls | undefined
 }
 
 /** Each attempt begins with a state of its own: what a failed one did to it is gone. */
-const codeContext = ({ run, step, attempt, signal, self, contextOf, calls }: Given): Code => {
-  const { runId, input, state, steps, history } = run
+const codeContext = ({ run, step, attempt, signal, self, scope: { names, contextOf }, calls }: Given): Code => {
+  const { runId, input, state, history } = run
   const { asks } = run.going[step] ?? {}
+  let steps: Code['steps'] | undefined
   return {
     input: frozen(structuredClone(input)) as never,
     state: structuredClone(asks ? asks.state : state) as never,
     context: contextOf(callerOf(run)),
     history: readBy(history, 'agents'),
-    steps: frozen(steps),
+    // There may be a thousand of them, and most code asks for none.
+    get steps() {
+      steps ??= frozen(recordOf(run.steps, names))
+      return steps
+    },
     runId,
     attempt,
     key: effect(self).key,

@@ -61,7 +61,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
       begin: emit(({ context }) => told('starting', context)),
       enter: assign(({ context }, { step }: Params) => entered(context, step)),
       tell: emit(({ context }, { step }: Params) => told('step.starting', context, { step })),
-      warn: emit(({ context }, { step }: Params) => told('loop.warning', context, { step, visits: context.visits[step] })),
+      warn: emit(({ context }, { step }: Params) => told('loop.warning', context, { step, visits: context.visits })),
       restFor: assign(({ context }, { step, ms }: Params & { ms: number }) => paused(context, step, ms)),
       restUntil: assign(({ context, event }, { step }: Params) => paused(context, step, Math.max(0, Number((event as Done).output) - now()))),
       take: assign(({ context, event }, { step }: Params) => {
@@ -109,7 +109,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
     guards: {
       ...workGuards,
       'too many steps': ({ context }) => context.visited > maxSteps,
-      'often entered': ({ context }, { step }: Params) => context.visits[step] === loopWarning,
+      'often entered': ({ context }) => context.visits === loopWarning,
       'tries again': ({ event }) => {
         const end = endOf(event)
         return end.ended === 'failed' && end.again !== undefined

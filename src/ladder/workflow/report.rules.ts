@@ -1,20 +1,25 @@
 /** What a run comes to, as a tree: of what it remembers alone, so that it is the same on every node and after every crash. */
 import type { Report } from '../envelope.ts'
+import { entriesOf } from '../kept.rules.ts'
 import { placeOf, rootOf, statusOf, timesOf } from '../run.rules.ts'
 import { together } from '../usage.rules.ts'
 import type { WorkflowShape } from './workflow.chart.rules.ts'
-import type { RunContext, StepRecord } from './workflow.context.ts'
+import type { RunContext } from './workflow.context.ts'
 
 export const reportOf = ({ name, version, steps }: WorkflowShape, run: RunContext): Report => {
-  const { runId, error, nested } = run
-  const nodeOf = (step: string, record: StepRecord, parentRunId: string, inner: readonly Report[] = []): Report => {
-    const children = [...inner, ...(nested[step] ?? [])]
-    return {
+  const { runId, error } = run
+  const [records, inside] = [new Map(entriesOf(run.steps)), new Map(entriesOf(run.nested))]
+  const nodesOf = (step: string, parentRunId: string, inner: readonly string[] = []): Report[] => {
+    const record = records.get(step)
+    if (!record) return []
+    const place = `${runId}/${step}`
+    const children = [...inner.flatMap((child) => nodesOf(child, place)), ...(inside.get(step) ?? [])]
+    const node: Report = {
       rootRunId: rootOf(run),
       usage: together(...children.map(({ usage }) => usage)),
       type: 'step',
       name: step,
-      runId: `${runId}/${step}`,
+      runId: place,
       parentRunId,
       status: record.status,
       ...(record.error && { error: record.error }),
@@ -22,16 +27,9 @@ export const reportOf = ({ name, version, steps }: WorkflowShape, run: RunContex
       attempts: record.attempts,
       children,
     }
+    return [node]
   }
-  const ended = (names: readonly string[]) => names.flatMap((step) => (run.steps[step] ? [[step, run.steps[step]] as const] : []))
-  const children = ended(steps.map((step) => step.name)).map(([step, record]) =>
-    nodeOf(
-      step,
-      record,
-      runId,
-      ended(steps.find((one) => one.name === step)?.children ?? []).map(([child, inner]) => nodeOf(child, inner, `${runId}/${step}`)),
-    ),
-  )
+  const children = steps.flatMap(({ name: step, children: inner }) => nodesOf(step, runId, inner))
   return {
     ...placeOf(run),
     usage: together(...children.map(({ usage }) => usage)),

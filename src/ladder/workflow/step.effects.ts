@@ -4,6 +4,7 @@ import type { AnyActorLogic } from 'xstate'
 import { type EffectInfo, fromTask } from '../../index.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { handedDown, readBy } from '../history.rules.ts'
+import { kept, recordOf } from '../kept.rules.ts'
 import { fitted, type Schema } from '../schema.ts'
 import type { Mirror } from '../stores/mirror.ts'
 import { endCall } from '../work/calls.effects.ts'
@@ -23,7 +24,8 @@ export const stepActors = (
 ): Record<string, AnyActorLogic> => {
   const names = definition.steps.map(({ name }) => name)
   const leads = (step: AnyStep) => new Leads(definition, step, names)
-  const scope = { definition, contextOf, mirror }
+  const all = definition.steps.flatMap((step) => [...childrenOf(step).map(({ name }) => name), step.name])
+  const scope = { definition, names: all, contextOf, mirror }
   const logic = (step: AnyStep): AnyActorLogic => {
     if (isWork(step)) return work(step, scope, leads(step))
     return 'parallel' in step ? join(step, scope, leads(step)) : rest(step, scope, leads(step))
@@ -35,10 +37,10 @@ export const stepActors = (
     [callEndActor]: endCall,
     [outputActor]: fromTask<unknown, RunContext>(async ({ input: { input, state, steps, last } }) =>
       definition.output
-        ? definition.output({ input: input as never, state: structuredClone(state) as never, steps })
+        ? definition.output({ input: input as never, state: structuredClone(state) as never, steps: recordOf(steps, all) })
         : last === undefined
           ? undefined
-          : steps[last]?.output,
+          : kept(steps, last)?.output,
     ),
   }
 }
@@ -129,7 +131,7 @@ const firstTime = async (step: string, { restarted, confirm }: Pick<EffectInfo, 
 /** The children have ended: what they did to the state is put together, unless one of them failed. */
 const join = (step: Extract<AnyStep, { parallel: unknown }>, scope: Scope, leads: Leads): AnyActorLogic =>
   codeOf(scope, step.name, async ({ run, code }) => {
-    const broken = step.parallel.map(({ name }) => run.steps[name]?.error).find((error) => error !== undefined)
+    const broken = step.parallel.map(({ name }) => kept(run.steps, name)?.error).find((error) => error !== undefined)
     if (broken) return afterFailure(LadderError.from(broken), code, leads)
     try {
       const before = structuredClone(run.state)
@@ -139,8 +141,9 @@ const join = (step: Extract<AnyStep, { parallel: unknown }>, scope: Scope, leads
             before,
             step.parallel.map(({ name }) => run.branches[name] ?? before),
           )
-      const output = Object.fromEntries(step.parallel.map(({ name }) => [name, run.steps[name]?.output]))
-      return { ended: 'completed', output, state, ...onwardOf(await leads.after({ ...code, state: state as never }, output)) }
+      const output = Object.fromEntries(step.parallel.map(({ name }) => [name, kept(run.steps, name)?.output]))
+      code.state = state as never
+      return { ended: 'completed', output, state, ...onwardOf(await leads.after(code, output)) }
     } catch (thrown) {
       const error = stepError(step.name, thrown)
       return error.code === 'WORKFLOW_INVALID_GOTO' ? failed(error) : afterFailure(error, code, leads)

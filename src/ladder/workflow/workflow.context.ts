@@ -1,7 +1,7 @@
 /** What a run remembers, and how each thing that happens changes it. Pure. */
-import { constantWith } from '../../index.ts'
 import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
+import { type Kept, keep, kept } from '../kept.rules.ts'
 import { type RunInput as AnyRunInput, began } from '../run.rules.ts'
 import { type Called, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
 
@@ -11,6 +11,8 @@ export type StepRecord = {
   output?: unknown
   error?: LadderErrorBody
   attempts: number
+  /** How often it was entered, where that was more than once. Of children of parallel steps their parent says it. */
+  visits?: number
   /** ms since the epoch */
   startedAt: number
   endedAt: number
@@ -20,14 +22,14 @@ export type RunInput = AnyRunInput & { state: unknown }
 
 export type RunContext = WorkState & {
   state: unknown
-  steps: Record<string, StepRecord>
+  steps: Kept<StepRecord>
   /** What the children of a parallel step made of the state, by name. */
   branches: Record<string, unknown>
   /** The events that steps were waiting for, by the name of the step, until it has ended. */
   given: Record<string, unknown>
-  /** How often each step was entered, and all of them together. */
-  visits: Record<string, number>
+  /** How many steps were entered, and how often the one that is under way was. */
   visited: number
+  visits: number
   /** The step that a resumed run begins with. */
   next?: string | undefined
   /** The step that ended last. */
@@ -51,31 +53,38 @@ export const begun = (input: RunInput, at: number): RunContext => ({
   nested: {},
   branches: {},
   given: {},
-  visits: {},
   visited: 0,
+  visits: 0,
 })
 
 /** A step is entered: it may have run before. */
-export const entered = (context: RunContext, step: string): Partial<RunContext> => ({
-  visits: constantWith(context.visits, { [step]: (context.visits[step] ?? 0) + 1 }),
-  visited: context.visited + 1,
-  next: step,
-  branches: {},
-  given: {},
-})
+export const entered = (context: RunContext, step: string): Partial<RunContext> => {
+  const before = kept(context.steps, step)
+  return {
+    visited: context.visited + 1,
+    visits: before ? (before.visits ?? 1) + 1 : 1,
+    next: step,
+    branches: {},
+    given: {},
+  }
+}
 
 /** What came out of a step, or of a child of one, whose state waits until all have ended. */
 export const settled = (context: RunContext, step: string, end: StepEnd, at: number, isChild: boolean): Partial<RunContext> => {
   const { [step]: work = { startedAt: at, attempts: 0 }, ...going } = context.going
-  const common = { attempts: work.attempts, startedAt: work.startedAt, endedAt: at }
+  const common = {
+    attempts: work.attempts,
+    startedAt: work.startedAt,
+    endedAt: at,
+    ...(!isChild && context.visits > 1 && { visits: context.visits }),
+  }
   const record: StepRecord =
     end.ended === 'completed'
       ? { status: 'completed', output: end.output, ...common }
       : end.ended === 'skipped'
         ? { status: 'skipped', ...common }
         : { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...common }
-  // They are many, and never change again.
-  const steps = constantWith(context.steps, { [step]: record })
+  const steps = keep(context.steps, step, record)
   const { nested = context.nested, waiting = context.waiting } = keptCalls(context, step, end.called)
   if (isChild && end.ended === 'completed') return { steps, going, nested, waiting, branches: { ...context.branches, [step]: end.state } }
   return { steps, going, nested, waiting, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
@@ -89,9 +98,10 @@ export const cutOff = (
   at: number,
 ): Partial<RunContext> => {
   const parent = steps.find(({ children }) => children.includes(work))?.name
-  const records = [work, ...(parent === undefined ? [] : [parent])].map((step): [string, StepRecord] => {
+  const recordOf = (step: string): StepRecord => {
     const { startedAt = at, attempts = 0 } = run.going[step] ?? {}
-    return [step, { status: 'cancelled', attempts, startedAt, endedAt: at }]
-  })
-  return { steps: { ...run.steps, ...Object.fromEntries(records) } }
+    return { status: 'cancelled', attempts, startedAt, endedAt: at }
+  }
+  const ended = [work, ...(parent === undefined ? [] : [parent])]
+  return { steps: ended.reduce((all, step) => keep(all, step, recordOf(step)), run.steps) }
 }

@@ -40,7 +40,7 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     this.#definition = definition
     this.#shape = shapeOf(definition)
     const { snapshotStore: store } = definition
-    this.#mirror = store && new Mirror({ ...this.mirrorParts('workflow', () => store), after: afterStep(this.#shape), atEnd })
+    this.#mirror = store && new Mirror({ ...this.mirrorParts('workflow', () => store), after: afterStep(this.#shape), atEnd: atEnd(this.#shape) })
     const executables = worksOf(definition).flatMap((step) => ('agent' in step ? [step.agent] : []))
     this.inside = executables
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]

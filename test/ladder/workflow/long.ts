@@ -6,6 +6,8 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { openTransport, type Transport, tool } from '../../../src/index.ts'
 import { agent, ladder, type Step, workflow } from '../../../src/ladder/index.ts'
+import { entriesOf } from '../../../src/ladder/kept.rules.ts'
+import type { RunContext } from '../../../src/ladder/workflow/workflow.context.ts'
 import { partsOf } from '../../../src/runtime/index.ts'
 import { type TestStore, testRuntime } from '../../../src/testing/index.ts'
 
@@ -115,7 +117,7 @@ export const tellLong = async ({ steps, edge }: { steps: number; edge: number })
     expect(sizes.length).toBeGreaterThan((half?.seq ?? 0) + steps / 2)
     expect(mean(sizes.slice(-edge))).toBeLessThan(mean(sizes.slice(0, edge)) * 1.15)
     const { children, context } = await state()
-    const records = Object.keys((context as { steps: object }).steps).length
+    const records = entriesOf((context as RunContext).steps).length
     expect(records).toBe(steps + 3 * parallel.length)
     expect(Object.keys(children)).toEqual([])
     const snapshot = await journal.snapshot({ kind: 'long', id: 'r' })
