@@ -228,7 +228,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       const said = checkedCall(this.name, sessionId, history, requestId)
       let request: SessionRequest
       try {
-        request = await requestOf(this.#checked, this.#supervisor, { id: requestId, input, history: said, state, force, inside })
+        const record = this.#binding.to && (async () => (await this.#store()).record(this.name, sessionId))
+        request = await requestOf(this.#checked, this.#supervisor, { id: requestId, input, history: said, state, force, inside, record })
       } catch (error) {
         if (!(error instanceof LadderError)) throw error
         return this.#results.of(sessionId, refusedAnswer(requestId, error.toJSON(), now()))

@@ -3,7 +3,7 @@ import type { LadderErrorBody } from '../errors.ts'
 import type { HistoryMessage, RunHistory } from '../history.rules.ts'
 import type { RunEnd, RunInput } from '../run.rules.ts'
 import type { IterationRecord } from '../supervisor/supervisor.context.ts'
-import { type Compaction, type Range, summaryQuestion } from './compaction.rules.ts'
+import { type Compaction, type Foldable, type Range, summaryQuestion } from './compaction.rules.ts'
 import { runName, type TurnRuns, withTurn } from './runs.rules.ts'
 
 /** What somebody wants of the session: a turn, or that its history is summarised. */
@@ -16,8 +16,10 @@ export type SessionRequest = {
   state?: Readonly<Record<string, unknown>>
   /** As those read it who work in the turn. */
   history?: RunHistory
-  /** The part of the history that a compaction may stand for, from its beginning. */
+  /** The part of the history that a compaction may stand for. */
   foldable?: readonly HistoryMessage[]
+  /** Place of its first message in the history. Default: 0. */
+  foldableFrom?: number
   force?: boolean
   inside?: RunInput['inside']
 }
@@ -143,10 +145,12 @@ const insideOf = ({ turn }: SessionRun) => ({ rootRunId: turn?.request.id ?? '',
 /** What is to be compacted, after a turn or as it was commanded. */
 export const rangeIn = ({ turn }: SessionRun): Range | undefined => turn?.persisted?.range ?? turn?.plan?.range
 
+export const foldableIn = (request: SessionRequest | undefined): Foldable => ({ messages: request?.foldable ?? [], from: request?.foldableFrom ?? 0 })
+
 /** What the agent is given that summarises. */
 export const summaryInput = (run: SessionRun): RunInput => ({
   runId: summaryRunId(run),
-  input: summaryQuestion(run.turn?.request.foldable ?? [], rangeIn(run) ?? { from: 0, to: -1 }),
+  input: summaryQuestion(foldableIn(run.turn?.request), rangeIn(run) ?? { from: 0, to: -1 }),
   inside: insideOf(run),
 })
 

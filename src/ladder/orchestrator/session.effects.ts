@@ -5,11 +5,10 @@ import { wordsOf } from '../errors.ts'
 import { recallFor, rememberFor } from '../memory/session-memory.ts'
 import type { CheckpointRow } from '../stores/store.ts'
 import { compactionActors } from './compaction.effects.ts'
-import { dueRange, rangeOf } from './compaction.rules.ts'
-import { keptMessages } from './definition.ts'
+import { dueRange, marginOf, rangeOf } from './compaction.rules.ts'
 import { dueFrom, runsBefore } from './runs.rules.ts'
 import { loadActor, lookActor, recallActor, saveActor, summaryActor, turnActor } from './session.chart.rules.ts'
-import { answersMax, type Persisted, type Plan, type Recalled, type SessionRun } from './session.context.ts'
+import { answersMax, foldableIn, type Persisted, type Plan, type Recalled, type SessionRun } from './session.context.ts'
 import { type SessionScope, sessionTask } from './session-task.effects.ts'
 
 export const sessionActors = (scope: SessionScope): Record<string, AnyActorLogic> => ({
@@ -102,8 +101,7 @@ const saved = async (
     isOver = (await definition.endsWhen?.({ sessionId, turnIndex: plan.turnIndex, state: state as never, data: end.data })) === true
   })
   const isDue = policy.afterTurns !== undefined && plan.turnIndex >= policy.afterTurns
-  const { keep = keptMessages, margin = Math.max(1, keep) } = policy
-  const range = isDue ? dueRange(request?.foldable ?? [], plan.summarizedThrough, margin) : undefined
+  const range = isDue && request ? dueRange(foldableIn(request), plan.summarizedThrough, marginOf(policy)) : undefined
   return { route: end.route, isOver, warnings, ...(range && { range }), ...(runsFrom !== undefined && { runsFrom }) }
 }
 
