@@ -13,9 +13,6 @@ import type { CheckpointStore, SnapshotStore } from '../stores/store.ts'
 import type { SupervisorDefinition } from '../supervisor/definition.ts'
 import type { Compaction } from './compaction.rules.ts'
 
-/** Messages that stay as they are where nothing else is said. */
-export const keptMessages = 8
-
 type Late<Value> = Value | Promise<Value>
 type OfSession = { sessionId: string }
 

@@ -27,11 +27,13 @@ import type { CompactOptions, ResumeOptions, TurnOptions, TurnResult } from './o
 import { refusedAnswer } from './report.rules.ts'
 import { checkedCall, compactRequestOf, requestOf } from './request.ts'
 import { Results } from './results.ts'
+import { allRuns } from './runs.rules.ts'
 import type { SessionToolOptions } from './scope.ts'
 import { type SessionRequest, turnRunId } from './session.context.ts'
 import { sessionActors } from './session.effects.ts'
 import { signatureOf } from './signature.rules.ts'
 import { orchestratorTool } from './tool.ts'
+import { forgetAll } from './turns.ts'
 
 type Payload<Command> = Command extends (payload: infer Given, ...rest: never[]) => unknown ? Given : never
 type Asking = Omit<TurnOptions<never>, 'sessionId' | 'history' | 'state' | 'force' | 'requestId'>
@@ -78,7 +80,13 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     const store = () => this.#store()
     this.#results = new Results(checked, { signature: this.signature, binding: this.#binding, store })
     this.machine = sessionMachine(name, {
-      actors: sessionActors({ ...checked, signature: this.signature, store, nextRuntime: () => this.#binding.next() }),
+      actors: sessionActors({
+        ...checked,
+        signature: this.signature,
+        store,
+        forget: async (runs) => forgetAll((await this.#binding.when()).runtime, turnKind, runs),
+        nextRuntime: () => this.#binding.next(),
+      }),
       now,
       ended: (sessionId, answer) => this.#results.observe(sessionId, answer),
     })
@@ -187,11 +195,9 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     const actor = runtime.actor(this.name, sessionId)
     if (await this.cancel(sessionId, 'deleted')) await actor.waitFor(({ context }) => (context as { turn?: unknown }).turn === undefined)
     const rows = await (await this.#store()).rows(this.name, sessionId)
-    const runs = rows.map(({ version, turn_index }) => `${sessionId}.${version ?? 'unversioned'}.${turn_index}`)
-    const newest = session?.answers.flatMap(({ turnRunId: run }) => run ?? []) ?? []
     await (await this.#store()).delete(this.name, sessionId)
     await actor.forget()
-    for (const run of new Set([...runs, ...newest])) await runtime.actor(this.#checked.turnKind, run).forget()
+    await forgetAll(runtime, this.#checked.turnKind, allRuns(sessionId, session, rows))
     this.#results.forget(sessionId)
   }
 
@@ -223,7 +229,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       const said = checkedCall(this.name, sessionId, history, requestId)
       let request: SessionRequest
       try {
-        request = await requestOf(this.#checked, this.#supervisor, { id: requestId, input, history: said, state, force, inside })
+        const record = this.#binding.to && (async () => (await this.#store()).record(this.name, sessionId))
+        request = await requestOf(this.#checked, this.#supervisor, { id: requestId, input, history: said, state, force, inside, record })
       } catch (error) {
         if (!(error instanceof LadderError)) throw error
         return this.#results.of(sessionId, refusedAnswer(requestId, error.toJSON(), now()))

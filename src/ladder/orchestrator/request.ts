@@ -3,8 +3,10 @@ import { LadderError, wordsOf } from '../errors.ts'
 import { checkedHistory, type HistoryMessage } from '../history.rules.ts'
 import type { RunInput } from '../run.rules.ts'
 import { fitted } from '../schema.ts'
+import type { SessionRecord } from '../stores/store.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
-import { type CheckedOrchestrator, keptMessages } from './definition.ts'
+import { foldableOf, older } from './compaction.rules.ts'
+import type { CheckedOrchestrator } from './definition.ts'
 import type { SessionRequest } from './session.context.ts'
 
 type Said = {
@@ -14,6 +16,8 @@ type Said = {
   state?: object | undefined
   force?: boolean | undefined
   inside?: RunInput['inside']
+  /** What is stored of its session; undefined where nobody can say. */
+  record: (() => Promise<SessionRecord>) | undefined
 }
 
 const sessionIdBytesMax = 900
@@ -41,28 +45,31 @@ export const checkedCall = (name: string, sessionId: unknown, history: unknown, 
 
 /** @throws LadderError where the input does not fit, or code of its author fails at the history */
 export const requestOf = async ({ definition, name, policy }: CheckedOrchestrator, supervisor: Supervisor, said: Said): Promise<SessionRequest> => {
-  const { id, input, history, state, force, inside } = said
-  const foldable = policy.afterTurns === undefined ? undefined : older(history, policy.keep)
+  const { id, input, history, state, force, inside, record } = said
+  const { messages: foldable, from } =
+    policy.afterTurns === undefined ? { messages: [], from: 0 } : foldableOf(history, await through(record), policy)
   return {
     id,
     wants: 'turn',
     input: definition.input ? await fitted(definition.input, input, `the input of '${name}'`) : input,
     history: supervisor.slicesOf(history),
     ...(state && { state: plainState(name, state) }),
-    ...(foldable && foldable.length > 0 && { foldable }),
+    ...(foldable.length > 0 && { foldable, ...(from > 0 && { foldableFrom: from }) }),
     ...(force && { force }),
     ...(inside && { inside }),
   }
+}
+
+/** How far it was summarised: that need not travel. Where nobody knows, all of it does. */
+const through = async (record: Said['record']): Promise<number | null> => {
+  const stored = await record?.().catch(() => undefined)
+  return stored?.summarizedThrough ?? null
 }
 
 export const compactRequestOf = ({ definition, policy }: CheckedOrchestrator, id: string, history: readonly HistoryMessage[]): SessionRequest => {
   const isPolicy = definition.summarize !== undefined && typeof definition.summarize !== 'function'
   return { id, wants: 'compaction', foldable: isPolicy ? older(history, policy.keep) : history }
 }
-
-/** All but the newest: no more than that can be compacted. */
-const older = (history: readonly HistoryMessage[], keep = keptMessages): readonly HistoryMessage[] =>
-  history.slice(0, Math.max(0, history.length - keep))
 
 const plainState = (name: string, state: object): Record<string, unknown> => {
   try {

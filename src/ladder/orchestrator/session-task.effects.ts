@@ -10,6 +10,8 @@ export type SessionScope = CheckedOrchestrator & {
   signature: string
   /** A session goes on before its runtime has started in full. */
   store: () => Promise<CheckpointStore>
+  /** Runs of turns, with their journals. */
+  forget: (runs: readonly string[]) => Promise<void>
   /** Resolves when another runtime has taken over. */
   nextRuntime: () => Promise<unknown>
 }

@@ -3,7 +3,8 @@ import type { LadderErrorBody } from '../errors.ts'
 import type { HistoryMessage, RunHistory } from '../history.rules.ts'
 import type { RunEnd, RunInput } from '../run.rules.ts'
 import type { IterationRecord } from '../supervisor/supervisor.context.ts'
-import { type Compaction, type Range, summaryQuestion } from './compaction.rules.ts'
+import { type Compaction, type Foldable, type Range, summaryQuestion } from './compaction.rules.ts'
+import { runName, type TurnRuns, withTurn } from './runs.rules.ts'
 
 /** What somebody wants of the session: a turn, or that its history is summarised. */
 export type SessionRequest = {
@@ -15,8 +16,10 @@ export type SessionRequest = {
   state?: Readonly<Record<string, unknown>>
   /** As those read it who work in the turn. */
   history?: RunHistory
-  /** The part of the history that a compaction may stand for, from its beginning. */
+  /** The part of the history that a compaction may stand for. */
   foldable?: readonly HistoryMessage[]
+  /** Place of its first message in the history. Default: 0. */
+  foldableFrom?: number
   force?: boolean
   inside?: RunInput['inside']
 }
@@ -41,7 +44,14 @@ export type Plan = {
   range?: Range
 }
 
-export type Persisted = { route: string | readonly string[] | null; isOver: boolean; range?: Range; warnings: readonly string[] }
+/** @property runsFrom runs of earlier turns were forgotten */
+export type Persisted = {
+  route: string | readonly string[] | null
+  isOver: boolean
+  range?: Range
+  runsFrom?: number
+  warnings: readonly string[]
+}
 
 /** What a memory has found, for the context of code. */
 export type Recalled = { known?: Readonly<Record<string, unknown>>; warning?: string }
@@ -101,10 +111,12 @@ export type SessionRun = {
   answers: readonly Answer[]
   /** Runs of the next turn that came to nothing. */
   spent: { turnIndex: number; attempts: number }
+  /** Of turns that are stored. */
+  runs?: TurnRuns
 }
 
 /** Answers are kept for whoever asks late or again. */
-const answersMax = 16
+export const answersMax = 16
 
 export const opened = (sessionId: string): SessionRun => ({ sessionId, queue: [], answers: [], spent: { turnIndex: 0, attempts: 0 } })
 
@@ -120,11 +132,9 @@ export const turned = ({ turn }: SessionRun, change: Partial<Turn>): Partial<Ses
 export const planned = ({ turn, spent }: SessionRun, plan: Plan): Partial<SessionRun> =>
   turn ? { turn: { ...turn, plan, attempt: spent.turnIndex === plan.turnIndex ? spent.attempts + 1 : 1 } } : {}
 
-/** By session, version and number; an attempt after one that came to nothing has a name of its own. */
 export const turnRunId = ({ sessionId, turn }: SessionRun): string => {
   const { version = null, turnIndex = 0 } = turn?.plan ?? {}
-  const name = `${sessionId}.${version ?? 'unversioned'}.${turnIndex}`
-  return (turn?.attempt ?? 1) === 1 ? name : `${name}~${turn?.attempt}`
+  return runName(sessionId, version, turnIndex, turn?.attempt ?? 1)
 }
 
 export const summaryRunId = (run: SessionRun): string => `${run.turn?.request.id}/summary`
@@ -135,10 +145,12 @@ const insideOf = ({ turn }: SessionRun) => ({ rootRunId: turn?.request.id ?? '',
 /** What is to be compacted, after a turn or as it was commanded. */
 export const rangeIn = ({ turn }: SessionRun): Range | undefined => turn?.persisted?.range ?? turn?.plan?.range
 
+export const foldableIn = (request: SessionRequest | undefined): Foldable => ({ messages: request?.foldable ?? [], from: request?.foldableFrom ?? 0 })
+
 /** What the agent is given that summarises. */
 export const summaryInput = (run: SessionRun): RunInput => ({
   runId: summaryRunId(run),
-  input: summaryQuestion(run.turn?.request.foldable ?? [], rangeIn(run) ?? { from: 0, to: -1 }),
+  input: summaryQuestion(foldableIn(run.turn?.request), rangeIn(run) ?? { from: 0, to: -1 }),
   inside: insideOf(run),
 })
 
@@ -198,6 +210,8 @@ export const answered = (run: SessionRun, status: Answer['status'], at: number):
     turn: undefined,
     answers: [...answers, answer].slice(-answersMax),
     spent: isSpent ? { turnIndex: plan.turnIndex, attempts: turn.attempt } : spent,
+    ...(persisted &&
+      plan && { runs: withTurn(run.runs, { turn: plan.turnIndex, version: plan.version, runs: turn.attempt, from: persisted.runsFrom }) }),
   }
 }
 

@@ -5,10 +5,10 @@ import { wordsOf } from '../errors.ts'
 import { recallFor, rememberFor } from '../memory/session-memory.ts'
 import type { CheckpointRow } from '../stores/store.ts'
 import { compactionActors } from './compaction.effects.ts'
-import { dueRange, rangeOf } from './compaction.rules.ts'
-import { keptMessages } from './definition.ts'
+import { dueRange, marginOf, rangeOf } from './compaction.rules.ts'
+import { dueFrom, runsBefore } from './runs.rules.ts'
 import { loadActor, lookActor, recallActor, saveActor, summaryActor, turnActor } from './session.chart.rules.ts'
-import type { Persisted, Plan, Recalled, SessionRun } from './session.context.ts'
+import { answersMax, foldableIn, type Persisted, type Plan, type Recalled, type SessionRun } from './session.context.ts'
 import { type SessionScope, sessionTask } from './session-task.effects.ts'
 
 export const sessionActors = (scope: SessionScope): Record<string, AnyActorLogic> => ({
@@ -56,8 +56,8 @@ const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Pro
 
 /** The row is the same each time: a session that was killed in between saves it once more. */
 const saved = async (
-  { name, definition, store: found, policy, keepRows, memory }: SessionScope,
-  { sessionId, turn }: SessionRun,
+  { name, definition, store: found, policy, keepRows, memory, forget }: SessionScope,
+  { sessionId, turn, runs }: SessionRun,
 ): Promise<Persisted> => {
   const { plan, end, request } = turn ?? {}
   if (!plan || !end) throw new Error('there is no turn to be saved')
@@ -85,6 +85,14 @@ const saved = async (
     }
   }
   if (keepRows !== undefined && plan.turnIndex >= keepRows) await tried('to drop old turns', () => store.prune?.(name, sessionId, keepRows))
+  // What is answered late still reads its run.
+  const due = keepRows === undefined || !runs ? undefined : dueFrom(runs, plan.turnIndex, Math.max(keepRows, answersMax))
+  let runsFrom: number | undefined
+  if (runs && due !== undefined)
+    await tried('to forget the runs of old turns', async () => {
+      await forget(runsBefore(sessionId, runs, due))
+      runsFrom = due
+    })
   const outcome = end.data ?? Object.values(end.iteration?.branches ?? {}).map(({ output }) => output)
   const { warning } = memory ? await rememberFor(memory, sessionId, request?.input, outcome) : {}
   if (warning) warnings.push(warning.message)
@@ -93,9 +101,8 @@ const saved = async (
     isOver = (await definition.endsWhen?.({ sessionId, turnIndex: plan.turnIndex, state: state as never, data: end.data })) === true
   })
   const isDue = policy.afterTurns !== undefined && plan.turnIndex >= policy.afterTurns
-  const { keep = keptMessages, margin = Math.max(1, keep) } = policy
-  const range = isDue ? dueRange(request?.foldable ?? [], plan.summarizedThrough, margin) : undefined
-  return { route: end.route, isOver, warnings, ...(range && { range }) }
+  const range = isDue && request ? dueRange(foldableIn(request), plan.summarizedThrough, marginOf(policy)) : undefined
+  return { route: end.route, isOver, warnings, ...(range && { range }), ...(runsFrom !== undefined && { runsFrom }) }
 }
 
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? {})) as unknown

@@ -4,6 +4,7 @@ import type { Report } from '../envelope.ts'
 import type { RunEnd } from '../run.rules.ts'
 import type { CheckpointStore } from '../stores/store.ts'
 import { recordOf, type TurnRecord } from './report.rules.ts'
+import { runName } from './runs.rules.ts'
 
 type Ended = RunEnd & { input: unknown }
 
@@ -58,7 +59,7 @@ export class Turns {
       const rows = await store.rows(name, sessionId)
       for (const turn of missing) {
         const row = rows.find((one) => one.turn_index === turn)
-        const found = row && (await this.#stored(runtime, `${sessionId}.${row.version ?? 'unversioned'}.${turn}`))
+        const found = row && (await this.#stored(runtime, runName(sessionId, row.version, turn, 1)))
         this.#keep(sessionId, turn, found && recordOf(turn, found.input, found.report))
       }
     }
@@ -95,4 +96,9 @@ const endOf = async (runtime: Runtime, kind: string, runId: string): Promise<End
 export const childOf = async (runtime: Runtime, kind: string, runId: string | undefined): Promise<Report[]> => {
   const found = runId === undefined ? undefined : await endOf(runtime, kind, runId)
   return found ? [found.report] : []
+}
+
+/** At once, which is one write of a data folder. */
+export const forgetAll = async (runtime: Runtime, kind: string, runs: Iterable<string>): Promise<void> => {
+  await Promise.all([...runs].map((run) => runtime.actor(kind, run).forget()))
 }

@@ -107,6 +107,31 @@ test.each([
   expect((await turn(after(least))).compaction).toMatchObject({ replacesFromIndex: 0, replacesToIndex: least })
 })
 
+test('[WL-050, WL-053] with a turn travels what a summary may be made of, and nothing that has one: a turn of a long session stays small', async () => {
+  const { kit, asked, turn, begun, desk } = await summarising({ afterTurns: 0, keep: 4, summarizer: 'test/summary', onCompact: () => undefined })
+  await using _ = kit
+  await turn(said(10))
+  type Context = { turn?: { request: { foldable?: unknown[]; foldableFrom?: number } } }
+  const travelled = async (count: number) => {
+    const result = begun(said(count))
+    const { context } = await kit.clock.until(kit.runtime.actor('desk', 's').waitFor((at) => (at.context as Context).turn !== undefined))
+    const { foldable = [], foldableFrom } = (context as Context).turn?.request ?? {}
+    await kit.clock.until(result)
+    return [foldable.length, foldableFrom]
+  }
+
+  expect(await travelled(10)).toEqual([0, undefined])
+  expect(await travelled(13)).toEqual([0, undefined])
+  expect(await travelled(30)).toEqual([20, 6])
+  expect(asked.at(-1)).toContain('said-6')
+  expect(asked.at(-1)).toContain('said-25')
+  expect(asked.at(-1)).not.toMatch(/said-(5|26)\b/)
+  // Whoever deletes it begins with all of it.
+  await kit.clock.until(desk.delete('s'))
+  await turn(said(30))
+  expect(asked.at(-1)).toContain('said-0')
+})
+
 test('[WL-056] where there is nothing to compact nothing happens: no lock, no event, no model', async () => {
   const { kit, store, asked, turn, desk } = await summarising({ afterTurns: 0, summarizer: 'test/summary' })
   await using _ = kit
