@@ -1,5 +1,6 @@
 /** What an author writes of a memory: which tiers it has, and what finds things in them. */
 import { LadderError } from '../errors.ts'
+import { anything, code, either, flag, type KindsOf, optionsIn, record, store, text } from '../given.ts'
 import type { Embedder, VectorStore } from './vectors.ts'
 
 /**
@@ -45,11 +46,36 @@ export type CheckedMemoryDefinition = {
   clock: () => number
 }
 
+const tier = either(flag, record('{ k: 5 }'))
+const kinds: KindsOf<MemoryDefinition> = {
+  working: tier,
+  semantic: tier,
+  episodic: tier,
+  procedural: tier,
+  embedder: code('async (texts) => … one vector for each'),
+  vectors: store,
+  defaultTier: anything,
+  namespace: text,
+  clock: code('() => Date.now()'),
+}
+const recalledKinds: KindsOf<Recalled> = { k: anything, threshold: anything }
+const weightedKinds: KindsOf<Weighted> = { ...recalledKinds, weight: anything }
+const tierKinds = {
+  working: { maxItems: anything },
+  semantic: recalledKinds,
+  episodic: { ...weightedKinds, halfLifeMs: anything },
+  procedural: weightedKinds,
+}
+const vectorMethods = ['upsert', 'query', 'delete', 'clear'] as const satisfies (keyof VectorStore)[]
+
 const dayMs = 86_400_000
 const order: readonly VectorTier[] = ['semantic', 'episodic', 'procedural']
 
 /** @throws LadderError MEMORY_CONFIG naming what is wrong with it */
-export const checkedMemory = (definition: MemoryDefinition): CheckedMemoryDefinition => {
+export const checkedMemory = (given: MemoryDefinition): CheckedMemoryDefinition => {
+  const definition = optionsIn<MemoryDefinition>(given, kinds, { who: 'memory()', code: 'MEMORY_CONFIG' })
+  for (const [name, of] of Object.entries(tierKinds) as [Tier, KindsOf<object>][])
+    if (typeof definition[name] === 'object') optionsIn(definition[name], of, { who: `${name} of memory()`, code: 'MEMORY_CONFIG' })
   const { working = true, embedder, vectors, namespace = 'memory', clock = Date.now } = definition
   const maxItems = working === false ? 0 : ((working === true ? undefined : working.maxItems) ?? 1_000)
   if (working !== false && (!Number.isSafeInteger(maxItems) || maxItems < 1)) throw wrong('working.maxItems', maxItems, 'a whole number, from 1 on')
@@ -63,6 +89,10 @@ export const checkedMemory = (definition: MemoryDefinition): CheckedMemoryDefini
       throw new LadderError('MEMORY_CONFIG', `the tier '${first}' has no ${what}`, {
         hint: what === 'vectors' ? 'give vectors: memoryVectors(), say' : 'give embedder: async (texts) => … one vector for each',
       })
+  if (vectors !== undefined && vectorMethods.some((method) => typeof vectors[method] !== 'function'))
+    throw new LadderError('MEMORY_CONFIG', 'vectors of memory() is no store of vectors', {
+      hint: 'give memoryVectors(), sqliteVectors(…) or one of your own',
+    })
   const { defaultTier = first } = definition
   if (!tiers.includes(defaultTier)) throw wrong('defaultTier', defaultTier, `one of the tiers that it has: ${tiers.join(', ')}`)
   if (typeof namespace !== 'string' || namespace === '') throw wrong('namespace', namespace, 'a text of at least one character')

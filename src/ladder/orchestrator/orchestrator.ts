@@ -22,7 +22,14 @@ import { answerOf, sessionOf } from './asking.ts'
 import { HostBinding } from './binding.ts'
 import type { Compaction } from './compaction.rules.ts'
 import { sessionMachine } from './compile.rules.ts'
-import { type AnyOrchestrator, type CheckedOrchestrator, type Commands, checkedOrchestrator, type OrchestratorDefinition } from './definition.ts'
+import {
+  type AnyOrchestrator,
+  type CheckedOrchestrator,
+  type Commands,
+  checkedOrchestrator,
+  type OrchestratorDefinition,
+  orchestratorKinds,
+} from './definition.ts'
 import type { CompactOptions, ResumeOptions, TurnOptions, TurnResult } from './options.ts'
 import { refusedAnswer } from './report.rules.ts'
 import { checkedCall, compactRequestOf, requestOf } from './request.ts'
@@ -290,4 +297,5 @@ export const orchestrator = <
   Named extends Commands = Record<never, never>,
 >(
   definition: OrchestratorDefinition<Input, State, Name, Output, Named>,
-): Orchestrator<Input, State, DataOf<State, Output>, Named> => new Orchestrator(written(definition, 'orchestrator'))
+): Orchestrator<Input, State, DataOf<State, Output>, Named> =>
+  new Orchestrator(written<AnyOrchestrator>(definition, 'orchestrator', orchestratorKinds, 'ORCHESTRATOR_CONFIG'))

@@ -12,7 +12,7 @@ import { jsonSchemaOf, type Schema } from '../schema.ts'
 import type { Streamed } from '../streamed.ts'
 import { written } from '../written.ts'
 import { plannerMachine } from './compile.rules.ts'
-import { type AnyPlanner, type Capability, checkPlanner, type PlannerDefinition } from './definition.ts'
+import { type AnyPlanner, type Capability, checkPlanner, type PlannerDefinition, plannerKinds } from './definition.ts'
 import { Plan } from './plan.rules.ts'
 import { type PlannerShape, stepActor } from './planner.chart.rules.ts'
 import { begun, type PlannerRun } from './planner.context.ts'
@@ -163,4 +163,4 @@ const plannerAgent = ({ name, agent: own, model, instructions, repair = 0 }: Any
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const planner = <Input = string, Inputs extends Record<string, unknown> = Record<string, unknown>, Data = Record<string, unknown>>(
   definition: PlannerDefinition<Input, Inputs, Data>,
-): Planner<Input, Data> => new Planner(written(definition, 'planner'))
+): Planner<Input, Data> => new Planner(written<AnyPlanner>(definition, 'planner', plannerKinds))

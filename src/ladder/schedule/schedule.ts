@@ -8,7 +8,7 @@ import type { AnyExecutable } from '../executable.ts'
 import type { Bound } from '../options.ts'
 import { written } from '../written.ts'
 import { scheduleMachine } from './compile.rules.ts'
-import { type CheckedSchedule, checkedSchedule, type ScheduleDefinition } from './definition.ts'
+import { type CheckedSchedule, checkedSchedule, type ScheduleDefinition, scheduleKinds } from './definition.ts'
 import type { FiringRecord, Plan, ScheduleState } from './schedule.context.ts'
 import { scheduleActors } from './schedule.effects.ts'
 
@@ -136,4 +136,4 @@ export class Schedule {
 
 /** @throws LadderError SCHEDULE_CONFIG naming what is wrong with it */
 export const schedule = <Input>(definition: ScheduleDefinition<Input>): Schedule =>
-  new Schedule(checkedSchedule(written(definition, 'schedule') as ScheduleDefinition<never>), definition.description)
+  new Schedule(checkedSchedule(written<ScheduleDefinition<never>>(definition, 'schedule', scheduleKinds, 'SCHEDULE_CONFIG')), definition.description)
