@@ -25,6 +25,10 @@ export const schema: Kind = {
 export const ms: Kind = { is: (value) => isNumber(value) && value >= 0, write: 'ms, from 0 on' }
 export const signal: Kind = { is: (value) => value instanceof AbortSignal, write: 'the signal of an AbortController' }
 export const clock: Kind = { is: (value) => typeof value === 'function', write: 'a function that says ms since the epoch: () => Date.now()' }
+export const handlers: Kind = {
+  is: (value) => isRecord(value) && Object.values(value).every((handler) => handler === undefined || typeof handler === 'function'),
+  write: "handlers by the type of an event: { 'agent.completed': ({ runId }) => … }",
+}
 export const store: Kind = { is: isRecord, write: 'a store' }
 /** @param example as its author may write it */
 export const code = (example: string): Kind => ({ is: (value) => typeof value === 'function', write: `a function: ${example}` })

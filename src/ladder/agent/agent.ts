@@ -5,8 +5,9 @@ import { type Agent as CoreAgent, now } from '../../index.ts'
 import type { Report, Result } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { anything } from '../given.ts'
 import { isolated } from '../listeners.ts'
-import type { ExecuteOptions } from '../options.ts'
+import { type ExecuteOptions, executeKinds } from '../options.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import { fitted, isLenient, jsonSchemaOf, lenient, type OutputOf, type Schema } from '../schema.ts'
 import type { Streamed } from '../streamed.ts'
@@ -120,6 +121,10 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
   override stream(input: Input, options?: ExecuteOptions): Streamed<Result<Data>>
   override stream(input: Input, options: ExecuteOptions = {}): Streamed<Result<never>> {
     return super.stream(input, options) as Streamed<Result<never>>
+  }
+
+  protected override get callKinds() {
+    return { ...executeKinds, output: anything }
   }
 
   protected begin({ output }: ExecuteOptions & { output?: Schema }): object {

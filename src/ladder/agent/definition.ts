@@ -69,7 +69,7 @@ export const agentKinds: KindsOf<
   Omit<AnyAgent, Exclude<keyof CoreDefinition, 'name' | 'tools' | 'approval' | 'limits' | 'prompt' | 'wrapModel' | 'beforeTool'>>
 > = {
   ...heardKinds,
-  name: anything,
+  name: text,
   version: text,
   description: text,
   tools: list,
@@ -80,7 +80,7 @@ export const agentKinds: KindsOf<
   output: schema,
   repair: count(0, 10),
   maxTrips: count(1),
-  price: record('{ input: 3, output: 15 }'),
+  price: record('{ input: 3, output: 15 }, in USD for a million tokens'),
   prices: record("{ 'provider/model-id': { input: 3, output: 15 } }"),
   onUsage: code('(trip) => …'),
   onComplete: code('(report) => …'),

@@ -77,7 +77,7 @@ export const checkedMemory = (given: MemoryDefinition): CheckedMemoryDefinition 
   for (const [name, of] of Object.entries(tierKinds) as [Tier, KindsOf<object>][])
     if (typeof definition[name] === 'object') optionsIn(definition[name], of, { who: `${name} of memory()`, code: 'MEMORY_CONFIG' })
   const { working = true, embedder, vectors, namespace = 'memory', clock = Date.now } = definition
-  const maxItems = working === false ? 0 : ((working === true ? undefined : working.maxItems) ?? 1_000)
+  const maxItems = working === false ? 0 : maxItemsOf(working)
   if (working !== false && (!Number.isSafeInteger(maxItems) || maxItems < 1)) throw wrong('working.maxItems', maxItems, 'a whole number, from 1 on')
   const vectorTiers = order.flatMap((name) => (definition[name] ? [checkedTier(name, definition[name])] : []))
   const tiers: Tier[] = [...vectorTiers.map(({ name }) => name), ...(maxItems > 0 ? (['working'] as const) : [])]
@@ -99,10 +99,15 @@ export const checkedMemory = (given: MemoryDefinition): CheckedMemoryDefinition 
   return { maxItems, vectorTiers, embedder, vectors, tiers, defaultTier, namespace, clock }
 }
 
+const maxItemsOf = (working: true | { maxItems?: number }): number => {
+  const { maxItems = 1_000 } = working === true ? {} : working
+  return maxItems
+}
+
 const checkedTier = (name: VectorTier, given: true | (Weighted & { halfLifeMs?: number })): CheckedTier => {
   const { k = 5, threshold = 0.7, weight = 0.3, halfLifeMs = 7 * dayMs } = given === true ? {} : given
   checkedRecall({ k, threshold }, `${name}.`)
-  if (!(weight >= 0 && weight <= 1)) throw wrong(`${name}.weight`, weight, 'a number from 0 to 1')
+  if (!(typeof weight === 'number' && weight >= 0 && weight <= 1)) throw wrong(`${name}.weight`, weight, 'a number from 0 to 1')
   if (!(Number.isFinite(halfLifeMs) && halfLifeMs > 0)) throw wrong(`${name}.halfLifeMs`, halfLifeMs, 'ms, more than 0')
   return { name, k, threshold, weight, halfLifeMs }
 }

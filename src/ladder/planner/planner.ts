@@ -6,7 +6,8 @@ import { agent } from '../agent/agent.ts'
 import type { Report, Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
-import type { ExecuteOptions } from '../options.ts'
+import { anything } from '../given.ts'
+import { type ExecuteOptions, executeKinds } from '../options.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import { jsonSchemaOf, type Schema } from '../schema.ts'
 import type { Streamed } from '../streamed.ts'
@@ -102,7 +103,7 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
    * refused: the result has the error, and the plan before still waits.
    * @throws LadderError APPROVAL_UNKNOWN when the run waits for nobody; RuntimeError not_found
    */
-  async approve(runId: string, plan?: Plan, options: Omit<ExecuteOptions, 'runId'> = {}): Promise<Result<Data>> {
+  async approve(runId: string, plan?: Plan, options: Omit<ExecuteOptions, 'runId' | 'history'> = {}): Promise<Result<Data>> {
     await this.#requireAwaiting(runId)
     return await this.goingOn(runId, approval(plan), options)
   }
@@ -124,6 +125,10 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
 
   protected get takes(): Schema | undefined {
     return this.#definition.input
+  }
+
+  protected override get callKinds() {
+    return { ...executeKinds, approvedPlan: anything }
   }
 
   protected begin({ approvedPlan }: PlannerOptions): object {
