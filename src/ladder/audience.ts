@@ -1,5 +1,6 @@
 /** Who hears of the runs of an executable, as its definition says. */
 import { LadderError } from './errors.ts'
+import { anything, handlers } from './given.ts'
 import type { Handlers } from './listeners.ts'
 import { isObserve, type Observe } from './observers.ts'
 
@@ -10,9 +11,12 @@ export type Heard = {
   observe?: Observe
 }
 
+/** Whom they are is looked at by {@link checkHeard}. */
+export const heardKinds = { on: anything, observe: anything }
+
 /** @throws LadderError LADDER_CONFIG */
 export const checkHeard = (on: unknown, observe: unknown): void => {
-  if (on !== undefined && (typeof on !== 'object' || on === null || Object.values(on).some((handler) => typeof handler !== 'function')))
+  if (on !== undefined && !handlers.is(on))
     throw new LadderError('LADDER_CONFIG', 'on has what is no handler', { hint: "write on: { 'agent.completed': ({ runId }) => … }" })
   if (observe !== undefined && !isObserve(observe))
     throw new LadderError('LADDER_CONFIG', 'observe is nobody that can be told', { hint: 'write true, false, or one observer: (report) => …' })

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { isRuntimeError, type Tool, tool } from '../index.ts'
 import type { Result } from './envelope.ts'
+import { code, either, flag, type KindsOf, oneOf, optionsIn, text } from './given.ts'
 import type { Schema } from './schema.ts'
 
 /** `input` is what the model is told of it, an object; default: what the executable takes, or a text. */
@@ -13,6 +14,17 @@ export type ToolOptions = {
   /** The model is not told what it comes to, and where all calls of an answer are silent it is not asked again. */
   mode?: 'silent'
 }
+
+const kinds: KindsOf<ToolOptions> = {
+  name: text,
+  description: text,
+  input: { is: (value) => value instanceof z.ZodObject, write: 'z.object({ … }) of zod 4' },
+  approval: either(flag, code('(input) => input.amount > 100')),
+  mode: oneOf('silent'),
+}
+/** @throws LadderError LADDER_CONFIG */
+export const toolOptions = (name: string, given: unknown): ToolOptions =>
+  optionsIn<ToolOptions>(given, kinds, { who: `'${name}' as a tool`, code: 'LADDER_CONFIG' })
 
 type Delegate = {
   readonly name: string

@@ -2,18 +2,19 @@
 import { type Tool, uuid } from '../index.ts'
 import { checkHeard, type Heard } from './audience.ts'
 import { lend, lentTo } from './contexts.ts'
-import { type ToolOptions, toolOf } from './delegates.ts'
+import { type ToolOptions, toolOf, toolOptions } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
+import { handlers as handlersKind, valueIn } from './given.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
 import { Hosted, resultOf } from './hosted.ts'
 import { type Handlers, Listeners, Tellers } from './listeners.ts'
 import { type Observe, observed, observersFor } from './observers.ts'
-import type { Bound, CallOptions, ExecuteOptions } from './options.ts'
+import { type Bound, type CallOptions, callOptions, type ExecuteOptions, executeKinds, startOptions } from './options.ts'
 import { type RunInput, type RunState, rootOf } from './run.rules.ts'
 import { type Begin, followRun, unlessEnded } from './running.ts'
 import { fitted, type Schema } from './schema.ts'
-import { Streamed } from './streamed.ts'
+import { refusedCall, Streamed } from './streamed.ts'
 import { type CallPlace, calling } from './work/calls.ts'
 
 type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
@@ -53,7 +54,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
    * @returns what ends that
    */
   on(handlers: Handlers): () => void {
-    return this.#listeners.add(handlers)
+    return this.#listeners.add(valueIn(handlers, handlersKind, `what '${this.name}' is to tell`, 'LADDER_CONFIG'))
   }
 
   off(handlers: Handlers): void {
@@ -67,13 +68,18 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
 
   /** The same, heard as it happens. */
   stream(input: Input, options: ExecuteOptions = {}): Streamed<Result<Data>> {
-    const { runId = uuid(), ...rest } = options
-    const calls = options.runId === undefined ? calling.getStore() : undefined
-    return calls && !calls.isOver ? calls.stream(this, input, rest) : this.#run(runId, { type: 'execute' }, rest, input)
+    try {
+      const { runId, ...rest } = callOptions<ExecuteOptions>(this.name, options, this.callKinds)
+      const calls = runId === undefined ? calling.getStore() : undefined
+      return calls && !calls.isOver ? calls.stream(this, input, rest) : this.#run(runId ?? uuid(), { type: 'execute' }, rest, input)
+    } catch (error) {
+      return refusedCall(error)
+    }
   }
 
   /** As code of another run calls it: an actor of its own by the name that it has there, which ends with what it comes to. */
-  called(input: Input, place: CallPlace, options: CallOptions = {}): Streamed<Result<Data>> {
+  called(input: Input, place: CallPlace, given: CallOptions = {}): Streamed<Result<Data>> {
+    const options = callOptions<CallOptions>(this.name, given, this.callKinds)
     const signal = AbortSignal.any([place.signal, ...(options.signal ? [options.signal] : [])])
     return this.#run(place.runId, { type: 'execute' }, { ...options, signal, called: place }, input)
   }
@@ -82,8 +88,8 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
    * Goes on with a run that failed or was cancelled, where it stopped; one that is under way is waited for, one that has completed answers again.
    * @throws LadderError on drift; RuntimeError not_found
    */
-  resume(runId: string, options: Omit<ExecuteOptions, 'runId' | 'history'> = {}): Promise<Result<Data>> {
-    return this.#run(runId, { type: 'resume' }, options).result
+  async resume(runId: string, options: Omit<ExecuteOptions, 'runId' | 'history'> = {}): Promise<Result<Data>> {
+    return this.goingOn(runId, { type: 'resume' }, options)
   }
 
   /** What the actor of a run is created with, for whoever begins it there, by `execute`. @throws LadderError SCHEMA_VALIDATION_FAILED */
@@ -96,14 +102,15 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
    * @throws RuntimeError bad_request: its description is missing, say
    */
   asTool(options: ToolOptions = {}): Tool {
-    return toolOf(this, this.takes, options)
+    return toolOf(this, this.takes, toolOptions(this.name, options))
   }
 
   /**
    * Begins a run and does not wait for it; one that has been begun under that name stays as it is.
    * @returns its name @throws LadderError SCHEMA_VALIDATION_FAILED, and on drift, before anything runs
    */
-  async start(input: Input, { runId = uuid() }: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
+  async start(input: Input, options: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
+    const { runId = uuid() } = startOptions(this.name, options)
     const actor = this.actor(runId, await this.runInput(runId, input))
     await this.known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
     return runId
@@ -122,6 +129,11 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   /** What was said before, cut for those who read it in a run. @throws LadderError where code of its author fails at that */
   slicesOf(history: readonly HistoryMessage[]): RunHistory {
     return { agents: history }
+  }
+
+  /** What may be said with a call of it. */
+  protected get callKinds(): typeof executeKinds {
+    return executeKinds
   }
 
   /** What its input has to be, where it says so. */
@@ -159,8 +171,9 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   protected abstract refused(runId: string, error: LadderError): Report
 
   /** Tells a run that is there what it goes on with, and waits for what comes of it. */
-  protected goingOn(runId: string, event: { type: string }, options: Omit<ExecuteOptions, 'runId'>): Promise<Result<Data>> {
-    return this.#run(runId, event, options).result
+  protected async goingOn(runId: string, event: { type: string }, options: Omit<ExecuteOptions, 'runId' | 'history'>): Promise<Result<Data>> {
+    const { runId: _, history: __, ...kinds } = this.callKinds
+    return this.#run(runId, event, callOptions<typeof options>(this.name, options, kinds)).result
   }
 
   /** An input as a run inside of another one takes it. @throws LadderError SCHEMA_VALIDATION_FAILED */

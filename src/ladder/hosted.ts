@@ -5,9 +5,10 @@ import { type Decider, type Decision, decide, type PendingCall, pendingIn } from
 import { Binding } from './binding.ts'
 import type { Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
+import { ms, signal, text, valueIn } from './given.ts'
 import { heardIn, type RunFeed } from './heard.ts'
 import { silent, type Warn } from './listeners.ts'
-import type { Bound } from './options.ts'
+import { type Bound, callOptions } from './options.ts'
 import type { RunState } from './run.rules.ts'
 import { isSettled, unlessEnded } from './running.ts'
 import type { SnapshotStore } from './stores/store.ts'
@@ -53,7 +54,8 @@ export abstract class Hosted<Data = unknown> {
   }
 
   /** The same, waited for. @throws LadderError on drift; RuntimeError timeout, not_found; the reason of the signal */
-  async outcome(runId: string, options: WaitOptions = {}): Promise<Result<Data>> {
+  async outcome(runId: string, given: WaitOptions = {}): Promise<Result<Data>> {
+    const options = callOptions<WaitOptions>(this.name, given, { timeout: ms, signal })
     const snapshot = await this.known(runId, this.actor(runId).waitForTag('settled', options))
     return this.resultOf(snapshot.context as RunState)
   }
@@ -66,7 +68,8 @@ export abstract class Hosted<Data = unknown> {
 
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
   async cancel(runId: string, reason = 'cancelled'): Promise<void> {
-    await this.told(runId, { type: 'cancel', reason })
+    const said = valueIn<string>(reason, text, 'the reason of a cancel', 'SCHEMA_VALIDATION_FAILED')
+    await this.told(runId, { type: 'cancel', reason: said })
   }
 
   /** Calls of tools that wait for a person, of all agents in the run, and in those that its code has called. @throws RuntimeError not_found */

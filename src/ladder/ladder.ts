@@ -2,6 +2,7 @@
 import type { Agent, Extension } from '../index.ts'
 import { LadderError } from './errors.ts'
 import { type AnyExecutable, Executable } from './executable.ts'
+import { anything, flag, type KindsOf, oneOf, optionsIn } from './given.ts'
 import type { Bound } from './options.ts'
 import { Schedule } from './schedule/schedule.ts'
 import { ladderCommands } from './serving/commands.ts'
@@ -62,13 +63,15 @@ export const ladder = (options: LadderOptions): Extension => {
   }
 }
 
+const kinds: KindsOf<LadderOptions> = { executables: anything, serve: flag, onDrift: oneOf('refuse', 'force') }
+
 const checked = (options: LadderOptions): LadderOptions => {
   const hint = 'write ladder({ executables: [fulfil, desk] }), of what workflow(), agent() and the like returned'
   const given: unknown = (options as LadderOptions | undefined)?.executables
   if (!Array.isArray(given)) throw new LadderError('LADDER_CONFIG', 'ladder() has no list of executables', { hint })
   const strange = given.findIndex((one) => typeof (one as Registered | null)?.bind !== 'function')
   if (strange >= 0) throw new LadderError('LADDER_CONFIG', `executables[${strange}] of ladder() is nothing that it can run`, { hint })
-  return options
+  return optionsIn<LadderOptions>(options, kinds, { who: 'ladder()', code: 'LADDER_CONFIG' })
 }
 
 /** Runtimes of this process that have one, the newest last: that is where it is executed. */

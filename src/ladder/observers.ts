@@ -1,6 +1,7 @@
 /** Who is told of each run that has ended: they get its report. */
 import type { Report } from './envelope.ts'
-import { wordsOf } from './errors.ts'
+import { LadderError, wordsOf } from './errors.ts'
+import { flag, optionsIn } from './given.ts'
 import { isolated, type Warn } from './listeners.ts'
 
 export type Observer = ((report: Report) => unknown) | { report(report: Report): unknown }
@@ -16,7 +17,10 @@ const warned = new WeakSet<object>()
  * `byDefault` each is that says nothing else, as far as its runs are not inside of another one. They are told once, and again where a crash leaves in doubt
  * whether they were.
  */
-export const setLadderObservers = (observers: readonly Observer[], { byDefault = false }: { byDefault?: boolean } = {}): void => {
+export const setLadderObservers = (observers: readonly Observer[], options: { byDefault?: boolean } = {}): void => {
+  const { byDefault = false } = optionsIn<typeof options>(options, { byDefault: flag }, { who: 'setLadderObservers()', code: 'LADDER_CONFIG' })
+  if (!Array.isArray(observers) || !observers.every((one) => typeof one !== 'boolean' && isObserve(one)))
+    throw new LadderError('LADDER_CONFIG', 'setLadderObservers() has no list of observers', { hint: 'write setLadderObservers([(report) => …])' })
   all.observers = [...observers]
   all.byDefault = byDefault
 }

@@ -1,6 +1,7 @@
 /** What a run is given beside its input, and what a runtime gives to those whose runs it hosts. */
 import type { Clock, Runtime, Transport } from '../index.ts'
 import type { Decider } from './approval.ts'
+import { anything, handlers, type KindsOf, optionsIn, record, signal, text } from './given.ts'
 import type { HistoryMessage } from './history.rules.ts'
 import type { Handlers, Warn } from './listeners.ts'
 
@@ -16,6 +17,15 @@ export type ExecuteOptions = {
   /** What was said before: models are told it before their question. It stands in the journal of the run. */
   history?: readonly HistoryMessage[]
 }
+
+export const callerKinds: KindsOf<Pick<ExecuteOptions, 'context' | 'signal' | 'on'>> = { context: record('{ user }'), signal, on: handlers }
+export const executeKinds: KindsOf<ExecuteOptions> = { ...callerKinds, runId: text, history: anything }
+const startKinds: KindsOf<Pick<ExecuteOptions, 'runId'>> = { runId: text }
+
+/** What a call of an executable or a session says. @throws LadderError SCHEMA_VALIDATION_FAILED */
+export const callOptions = <Options extends object>(name: string, given: unknown, kinds: KindsOf<Options>): Options =>
+  optionsIn<Options>(given, kinds, { who: `what a call of '${name}' is given`, code: 'SCHEMA_VALIDATION_FAILED' })
+export const startOptions = (name: string, given: unknown): Pick<ExecuteOptions, 'runId'> => callOptions(name, given, startKinds)
 
 export type CallOptions = Omit<ExecuteOptions, 'runId'>
 

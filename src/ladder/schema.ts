@@ -1,6 +1,7 @@
 /** Schemas of any library that follows Standard Schema, zod among them. */
 import { z } from 'zod'
 import { LadderError, type LadderErrorBody, wordsOf } from './errors.ts'
+import { schema as schemaKind, valueIn } from './given.ts'
 
 type Issue = { readonly message: string; readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined }
 type Checked<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly Issue[] }
@@ -64,7 +65,8 @@ const keyOf = (part: PropertyKey | { readonly key: PropertyKey }): string => Str
 
 const loose = new WeakMap<object, Schema>()
 /** The same schema, for answers in which the JSON stands among other words: the first that fits is taken, the longest before others. */
-export const lenient = <Output>(schema: Schema<Output>): Schema<Output> => {
+export const lenient = <Output>(given: Schema<Output>): Schema<Output> => {
+  const schema: Schema<Output> = valueIn(given, schemaKind, 'what is to be lenient', 'LADDER_CONFIG')
   const made: Schema<Output> = { '~standard': schema['~standard'] }
   loose.set(made, schema)
   return made

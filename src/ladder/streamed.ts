@@ -2,6 +2,13 @@
 import type { LadderEvent } from './envelope.ts'
 import { type Handlers, tellTo } from './listeners.ts'
 
+/** Of a call that is refused. */
+export const refusedCall = (error: unknown): Streamed<never> => {
+  const streamed = new Streamed<never>()
+  streamed.follow(Promise.reject(error))
+  return streamed
+}
+
 export class Streamed<Result> implements AsyncIterable<LadderEvent> {
   readonly result: Promise<Result>
   /** Written as a method, so that one of a result is one of unknown results too. */

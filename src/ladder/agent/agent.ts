@@ -5,17 +5,18 @@ import { type Agent as CoreAgent, now } from '../../index.ts'
 import type { Report, Result } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { anything } from '../given.ts'
 import { isolated } from '../listeners.ts'
-import type { ExecuteOptions } from '../options.ts'
+import { type ExecuteOptions, executeKinds } from '../options.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import { fitted, isLenient, jsonSchemaOf, lenient, type OutputOf, type Schema } from '../schema.ts'
 import type { Streamed } from '../streamed.ts'
-import { written } from '../written.ts'
+import { partlyWritten } from '../written.ts'
 import type { AgentShape } from './agent.chart.rules.ts'
 import { type AgentRun, begun } from './agent.context.ts'
 import { checkLogic, promptLogic } from './agent.effects.ts'
 import { agentMachine } from './compile.rules.ts'
-import { type AgentDefinition, type AnyAgent, type CheckedAgent, checkedAgent } from './definition.ts'
+import { type AgentDefinition, type AnyAgent, agentKinds, type CheckedAgent, checkedAgent } from './definition.ts'
 import { reportOf } from './report.rules.ts'
 import { actorsAround, shapeAround, statesOf } from './surroundings.ts'
 
@@ -122,6 +123,10 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
     return super.stream(input, options) as Streamed<Result<never>>
   }
 
+  protected override get callKinds() {
+    return { ...executeKinds, output: anything }
+  }
+
   protected begin({ output }: ExecuteOptions & { output?: Schema }): object {
     if (output === undefined) return {}
     if (typeof output?.['~standard']?.validate !== 'function')
@@ -159,7 +164,7 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const agent = <Input = string, const Output extends Schema | undefined = undefined>(
   definition: AgentDefinition<Input, Output>,
-): Agent<Input, Output extends Schema ? OutputOf<Output> : string> => new Agent(written(definition, 'agent'))
+): Agent<Input, Output extends Schema ? OutputOf<Output> : string> => new Agent(partlyWritten(definition, 'agent', agentKinds))
 
 type JudgeDefinition<Input, Output extends Schema> = Omit<AgentDefinition<Input, undefined>, 'output'> & { output: Output }
 
@@ -167,8 +172,9 @@ type JudgeDefinition<Input, Output extends Schema> = Omit<AgentDefinition<Input,
  * An agent whose answer is data among words: JSON is found in prose, and where none fits the model is asked again, twice unless `repair` says otherwise.
  * @throws LadderError LADDER_CONFIG naming what is wrong with it
  */
-export const judge = <Input = string, const Output extends Schema = Schema>({
-  output,
-  ...definition
-}: JudgeDefinition<Input, Output>): Agent<Input, OutputOf<Output>> =>
-  new Agent({ ...definition, output: typeof output?.['~standard']?.validate === 'function' ? lenient(output) : output })
+export const judge = <Input = string, const Output extends Schema = Schema>(
+  definition: JudgeDefinition<Input, Output>,
+): Agent<Input, OutputOf<Output>> => {
+  const given: JudgeDefinition<Input, Output> = partlyWritten(definition, 'judge', agentKinds)
+  return new Agent({ ...given, output: lenient(given.output) })
+}

@@ -1,5 +1,6 @@
 /** Answers that are kept, so that who asks the same again, or nearly, gets one without a call of the model. */
 import { LadderError } from '../errors.ts'
+import { anything, count, type KindsOf, optionsIn } from '../given.ts'
 
 /** An answer in the words of the model; `embedding` where the agent has one made. */
 export type KeptAnswer = { question: string; answer: string; embedding?: readonly number[] }
@@ -25,7 +26,12 @@ export type AnswerCache = {
 }
 
 /** Keeps answers in the memory of this process, the newest of each scope. @param max of one scope */
-export const memoryAnswers = ({ max = 1000, scopesMax = 1000 }: { max?: number; scopesMax?: number } = {}): AnswerStore => {
+export const memoryAnswers = (bounds: { max?: number; scopesMax?: number } = {}): AnswerStore => {
+  const { max = 1000, scopesMax = 1000 } = optionsIn<typeof bounds>(
+    bounds,
+    { max: count(1), scopesMax: count(1) },
+    { who: 'memoryAnswers()', code: 'LADDER_CONFIG' },
+  )
   const scopes = new Map<string, KeptAnswer[]>()
   return {
     list: (scope) => scopes.get(scope) ?? [],
@@ -68,15 +74,22 @@ const cosine = (one: readonly number[], other: readonly number[]): number => {
   return size > 0 ? product(one, other) / size : 0
 }
 
+const cacheKinds: KindsOf<AnswerCache> = { store: anything, embed: anything, threshold: anything, scope: anything }
+
 /** @throws LadderError LADDER_CONFIG naming what is wrong */
 export const checkedCache = (agent: string, cache: AnswerCache): AnswerCache => {
   const wrong = (message: string, hint: string): LadderError => new LadderError('LADDER_CONFIG', message, { hint, context: { agent } })
-  const { store, embed, threshold = 0.95, scope = 'session' } = cache
+  const {
+    store,
+    embed,
+    threshold = 0.95,
+    scope = 'session',
+  } = optionsIn<AnswerCache>(cache, cacheKinds, { who: `cache of '${agent}'`, code: 'LADDER_CONFIG', context: { agent } })
   if (typeof store?.list !== 'function' || typeof store.add !== 'function')
     throw wrong(`the cache of '${agent}' has no store`, 'write cache: { store: memoryAnswers() }, or give what has list and add')
   if (embed !== undefined && typeof embed !== 'function')
     throw wrong(`embed of the cache of '${agent}' is no function`, 'write embed: async (text) => [0.1, …]')
-  if (!(threshold > 0 && threshold <= 1))
+  if (typeof threshold !== 'number' || !(threshold > 0 && threshold <= 1))
     throw wrong(`threshold of the cache of '${agent}' is ${String(threshold)}`, 'it is a number above 0, up to 1')
   if (scope !== 'session' && scope !== 'agent' && typeof scope !== 'function')
     throw wrong(`scope of the cache of '${agent}' is '${String(scope)}'`, "it is 'session', 'agent', or a function that names one")

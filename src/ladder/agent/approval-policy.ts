@@ -1,6 +1,7 @@
 /** Which calls of an agent a person has to agree to, beside those of tools that say so themselves. */
 import type { AgentDefinition as CoreDefinition } from '../../index.ts'
 import { LadderError } from '../errors.ts'
+import { isRecord, shown } from '../given.ts'
 
 type Timing = NonNullable<CoreDefinition['approval']>
 type Hook = Exclude<NonNullable<CoreDefinition['beforeTool']>[number], (...given: never[]) => unknown>
@@ -25,6 +26,8 @@ const last = -1_000_000
 /** @throws LadderError LADDER_CONFIG */
 export const withApproval = (agent: string | undefined, policy: ApprovalPolicy | undefined, beforeTool: CoreDefinition['beforeTool']): Applied => {
   if (policy === undefined) return beforeTool === undefined ? {} : { beforeTool }
+  if (typeof policy !== 'function' && !isRecord(policy))
+    throw wrong(agent, `approval is ${shown(policy)}`, "write approval: { allow: ['search'] }, { deny: ['pay'] }, or (call) => true")
   const { allow, deny, ...timing } = (typeof policy === 'function' ? {} : policy) as Timing & { allow?: unknown; deny?: unknown }
   for (const [option, names] of Object.entries({ allow, deny }))
     if (names !== undefined && !(Array.isArray(names) && names.every((name) => typeof name === 'string')))

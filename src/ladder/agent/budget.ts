@@ -20,7 +20,7 @@ export const checkedBudget = (agent: string, budget: Budget): Budget => {
     throw wrong(`the budget of '${agent}' limits nothing`, `give it one of ${limits.join(', ')}`)
   if (onViolation !== 'abort' && onViolation !== 'fallback')
     throw wrong(`onViolation of '${agent}' is '${String(onViolation)}'`, "it is 'abort' or 'fallback'")
-  if ((onViolation === 'fallback') !== (typeof fallback === 'string' && /^[^/]+\/./.test(fallback)))
+  if (onViolation === 'fallback' ? !(typeof fallback === 'string' && /^[^/]+\/./.test(fallback)) : fallback !== undefined)
     throw wrong(
       `the budget of '${agent}' ${onViolation === 'fallback' ? 'names no model to fall back to' : 'has a fallback, and aborts'}`,
       "write onViolation: 'fallback', fallback: 'provider/model-id'",

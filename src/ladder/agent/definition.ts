@@ -1,16 +1,17 @@
 /** What an author writes of an agent: all that `agent()` of `statecast` takes, and how it is executed. */
 
 import { type Agent, type AgentDefinition as CoreDefinition, agent as defineAgent, isRuntimeError, type Tool } from '../../index.ts'
-import type { Heard } from '../audience.ts'
+import { type Heard, heardKinds } from '../audience.ts'
 import { delegateOf } from '../delegates.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { anything, code, count, flag, type KindsOf, list, record, schema, text } from '../given.ts'
 import { fnv1a, isKindName } from '../names.rules.ts'
 import { isLenient, type Schema } from '../schema.ts'
 import type { Prices } from '../usage.rules.ts'
 import { type ApprovalPolicy, withApproval } from './approval-policy.ts'
 import { toolWithin } from './around-tool.ts'
-import { checkedHooks, type HookOptions } from './hooks.ts'
+import type { HookOptions } from './hooks.ts'
 import { withoutLeaks } from './leaked-calls.ts'
 import { checkedPrices, type PriceOptions } from './prices.ts'
 import { checkedSurroundings, type SurroundingOptions, type Surroundings } from './surroundings.ts'
@@ -63,6 +64,35 @@ export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 
   inner: Readonly<Record<string, { executable: AnyExecutable; isText: boolean }>>
 }
 
+/** What it takes beside what the runtime looks at. */
+export const agentKinds: KindsOf<
+  Omit<AnyAgent, Exclude<keyof CoreDefinition, 'name' | 'tools' | 'approval' | 'limits' | 'prompt' | 'wrapModel' | 'beforeTool'>>
+> = {
+  ...heardKinds,
+  name: text,
+  version: text,
+  description: text,
+  tools: list,
+  approval: anything,
+  leakedToolCalls: flag,
+  input: schema,
+  prompt: code('({ topic }) => `…`'),
+  output: schema,
+  repair: count(0, 10),
+  maxTrips: count(1),
+  price: record('{ input: 3, output: 15 }, in USD for a million tokens'),
+  prices: record("{ 'provider/model-id': { input: 3, output: 15 } }"),
+  onUsage: code('(trip) => …'),
+  onComplete: code('(report) => …'),
+  budget: record('{ maxTokens: 50_000 }'),
+  guardrails: record("{ output: [{ name: 'polite', check: ({ text }) => … }] }"),
+  middleware: list,
+  cache: record('{ store: memoryAnswers() }'),
+  limits: record('{ tokens: 50_000 }'),
+  wrapModel: code('(model) => ({ ...model, call: … })'),
+  beforeTool: list,
+}
+
 const lenientRepairs = 2
 
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
@@ -76,13 +106,7 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
   const name = given ?? nameFor(core)
   if (!isKindName(name))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of an agent`, 'use lower-case letters, digits and hyphens, at most 32')
-  if (!Number.isInteger(repair) || repair < 0 || repair > 10) throw wrong(`repair of '${name}' is ${String(repair)}`, 'it is a whole number up to 10')
-  if (!Number.isInteger(maxTrips) || maxTrips < 1) throw wrong(`maxTrips of '${name}' is ${String(maxTrips)}`, 'it is a whole number from 1 on')
-  for (const [option, schema] of Object.entries({ input, output }))
-    if (schema !== undefined && typeof schema?.['~standard']?.validate !== 'function')
-      throw wrong(`${option} of '${name}' is no schema`, 'give one of zod 4, or of any library that follows Standard Schema')
-  if (prompt !== undefined && typeof prompt !== 'function') throw wrong(`prompt of '${name}' is no function`, 'write prompt: ({ topic }) => `…`')
-  const hooks = checkedHooks(name, { ...(onUsage && { onUsage }), ...(onComplete && { onComplete }) })
+  const hooks: HookOptions = { ...(onUsage && { onUsage }), ...(onComplete && { onComplete }) }
   const surroundings = checkedSurroundings(name, {
     ...(budget && { budget }),
     ...(guardrails && { guardrails }),

@@ -2,6 +2,7 @@
 import type { ToolContext } from '../../index.ts'
 import type { LadderUsage } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
+import { anything, type KindsOf, optionsIn, record } from '../given.ts'
 import type { Layer } from './onion.ts'
 
 /** What code around a run is given. */
@@ -45,7 +46,14 @@ export type Middleware<State extends object = Record<string, unknown>> = {
 export type AnyMiddleware = Middleware<any>
 
 /** One with a state of its own type. */
-export const middleware = <State extends object = Record<string, unknown>>(made: Middleware<State>): Middleware<State> => made
+export const middleware = <State extends object = Record<string, unknown>>(made: Middleware<State>): Middleware<State> => {
+  checkedMiddleware('middleware()', [made])
+  return made
+}
+
+const layer = record('{ before: (context) => … }')
+const middlewareKinds: KindsOf<AnyMiddleware> = { name: anything, state: anything, execute: layer, trip: layer, tool: layer }
+const layerKinds: KindsOf<Layer<unknown, unknown>> = { before: anything, after: anything, onError: anything }
 
 const levels = ['execute', 'trip', 'tool'] as const
 const hooks = ['before', 'after', 'onError'] as const
@@ -60,6 +68,10 @@ export const checkedMiddleware = (agent: string, all: readonly AnyMiddleware[] =
       throw wrong(`two middlewares of '${agent}' are named '${one.name}'`, 'give one of them another name')
     if (one.state !== undefined && (typeof one.state !== 'object' || one.state === null))
       throw wrong(`the state of the middleware '${one.name}' of '${agent}' is no object`, 'write state: { count: 0 }')
+    optionsIn(one, middlewareKinds, { who: `the middleware '${one.name}' of '${agent}'`, code: 'LADDER_CONFIG', context: { agent } })
+    for (const level of levels)
+      if (one[level] !== undefined)
+        optionsIn(one[level], layerKinds, { who: `${level} of the middleware '${one.name}' of '${agent}'`, code: 'LADDER_CONFIG' })
     for (const level of levels)
       for (const hook of hooks)
         if (one[level]?.[hook] !== undefined && typeof one[level][hook] !== 'function')

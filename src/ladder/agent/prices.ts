@@ -1,5 +1,6 @@
 /** What calls of models cost, as an author says it. */
 import { LadderError } from '../errors.ts'
+import { anything, type KindsOf, optionsIn } from '../given.ts'
 import type { Price, Prices } from '../usage.rules.ts'
 
 export type PriceOptions = {
@@ -16,10 +17,12 @@ export const checkedPrices = (agent: string, { price, prices }: PriceOptions): P
 }
 
 const required = ['input', 'output'] as const
+const kinds: KindsOf<Price> = { input: anything, output: anything, cachedInput: anything, cacheWrite: anything }
 const all = [...required, 'cachedInput', 'cacheWrite'] as const
 
 const checkPrice = (agent: string, of: string, price: Price): void => {
   const isObject = typeof price === 'object' && price !== null
+  if (isObject) optionsIn(price, kinds, { who: `the price '${of}' of '${agent}'`, code: 'LADDER_CONFIG', context: { agent } })
   const wrong = isObject ? all.find((channel) => price[channel] !== undefined && !isAmount(price[channel])) : undefined
   const missing = isObject ? required.find((channel) => price[channel] === undefined) : 'input'
   if (wrong === undefined && missing === undefined) return

@@ -1,8 +1,10 @@
 /** `subAgent()`: a fresh agent for one task, which a caller hands out and survives. */
 import { z } from 'zod'
 import { LadderError } from '../errors.ts'
+import { aboveZero, count, type KindsOf, optionsIn } from '../given.ts'
+import { partlyWritten } from '../written.ts'
 import { type Agent, agent } from './agent.ts'
-import type { AgentDefinition } from './definition.ts'
+import { type AgentDefinition, agentKinds } from './definition.ts'
 
 /** What one task may take; then it fails with BUDGET_EXCEEDED or AGENT_MAX_TRIPS. */
 export type SubAgentBudget = {
@@ -25,21 +27,23 @@ export type SubAgentDefinition = Omit<AgentDefinition<{ task: string }, undefine
  * the run that calls it. Where its budget is spent, the call fails, and whoever called goes on.
  * @throws LadderError LADDER_CONFIG naming what is wrong with it
  */
-export const subAgent = ({
-  name = 'sub-agent',
-  description = 'Does one task by itself. It knows nothing but what the task says, and answers with what came of it.',
-  budget = {},
-  limits,
-  ...definition
-}: SubAgentDefinition = {}): Agent<{ task: string }, string> => {
-  const { maxTokens, maxTrips, maxCostUSD, maxLatencyMs, ...others } = budget
-  for (const [field, value] of Object.entries({ maxTokens, maxTrips, maxLatencyMs }))
-    if (value !== undefined && !(Number.isInteger(value) && value >= 1))
-      throw wrong(name, `budget.${field} is ${String(value)}`, 'it is a whole number')
-  if (maxCostUSD !== undefined && !(typeof maxCostUSD === 'number' && Number.isFinite(maxCostUSD) && maxCostUSD > 0))
-    throw wrong(name, `budget.maxCostUSD is ${String(maxCostUSD)}`, 'it is a number above 0')
-  const [other] = Object.keys(others)
-  if (other !== undefined) throw wrong(name, `budget has '${other.slice(0, 40)}'`, 'it has maxTokens, maxTrips, maxCostUSD and maxLatencyMs')
+export const subAgent = (given: SubAgentDefinition = {}): Agent<{ task: string }, string> => {
+  const {
+    name = 'sub-agent',
+    description = 'Does one task by itself. It knows nothing but what the task says, and answers with what came of it.',
+    budget = {},
+    limits,
+    ...definition
+  } = partlyWritten<SubAgentDefinition>(given, 'subAgent', agentKinds)
+  const { maxTokens, maxTrips, maxCostUSD, maxLatencyMs } = optionsIn<SubAgentBudget>(budget, budgetKinds, {
+    who: `budget of '${name}'`,
+    code: 'LADDER_CONFIG',
+  })
+  const own = ['input', 'prompt', 'output', 'maxTrips'].find((option) => option in definition)
+  if (own !== undefined)
+    throw new LadderError('LADDER_CONFIG', `'${name}' has '${own}', which subAgent() says itself`, {
+      hint: own === 'maxTrips' ? 'write budget: { maxTrips }' : 'leave it out, or write the whole of it with agent()',
+    })
   const bounds = {
     ...limits,
     ...(maxTokens !== undefined && { tokens: maxTokens }),
@@ -57,4 +61,4 @@ export const subAgent = ({
   })
 }
 
-const wrong = (name: string, message: string, hint: string): LadderError => new LadderError('LADDER_CONFIG', `'${name}': ${message}`, { hint })
+const budgetKinds: KindsOf<SubAgentBudget> = { maxTokens: count(1), maxTrips: count(1), maxCostUSD: aboveZero, maxLatencyMs: count(1) }

@@ -26,7 +26,7 @@ export class Batch<Item = unknown, Data = unknown> extends Executable<readonly I
   readonly #shape: BatchShape
 
   constructor(executable: AnyExecutable, options: BatchOptions) {
-    super(options)
+    super(options ?? {})
     const { name, version, description, concurrency, retry = {} } = checkedBatch(executable, options)
     this.name = name
     this.version = version

@@ -1,5 +1,6 @@
 /** What an author writes of a memory: which tiers it has, and what finds things in them. */
 import { LadderError } from '../errors.ts'
+import { anything, code, either, flag, type KindsOf, optionsIn, record, store, text } from '../given.ts'
 import type { Embedder, VectorStore } from './vectors.ts'
 
 /**
@@ -45,13 +46,38 @@ export type CheckedMemoryDefinition = {
   clock: () => number
 }
 
+const tier = either(flag, record('{ k: 5 }'))
+const kinds: KindsOf<MemoryDefinition> = {
+  working: tier,
+  semantic: tier,
+  episodic: tier,
+  procedural: tier,
+  embedder: code('async (texts) => … one vector for each'),
+  vectors: store,
+  defaultTier: anything,
+  namespace: text,
+  clock: code('() => Date.now()'),
+}
+const recalledKinds: KindsOf<Recalled> = { k: anything, threshold: anything }
+const weightedKinds: KindsOf<Weighted> = { ...recalledKinds, weight: anything }
+const tierKinds = {
+  working: { maxItems: anything },
+  semantic: recalledKinds,
+  episodic: { ...weightedKinds, halfLifeMs: anything },
+  procedural: weightedKinds,
+}
+const vectorMethods = ['upsert', 'query', 'delete', 'clear'] as const satisfies (keyof VectorStore)[]
+
 const dayMs = 86_400_000
 const order: readonly VectorTier[] = ['semantic', 'episodic', 'procedural']
 
 /** @throws LadderError MEMORY_CONFIG naming what is wrong with it */
-export const checkedMemory = (definition: MemoryDefinition): CheckedMemoryDefinition => {
+export const checkedMemory = (given: MemoryDefinition): CheckedMemoryDefinition => {
+  const definition = optionsIn<MemoryDefinition>(given, kinds, { who: 'memory()', code: 'MEMORY_CONFIG' })
+  for (const [name, of] of Object.entries(tierKinds) as [Tier, KindsOf<object>][])
+    if (typeof definition[name] === 'object') optionsIn(definition[name], of, { who: `${name} of memory()`, code: 'MEMORY_CONFIG' })
   const { working = true, embedder, vectors, namespace = 'memory', clock = Date.now } = definition
-  const maxItems = working === false ? 0 : ((working === true ? undefined : working.maxItems) ?? 1_000)
+  const maxItems = working === false ? 0 : maxItemsOf(working)
   if (working !== false && (!Number.isSafeInteger(maxItems) || maxItems < 1)) throw wrong('working.maxItems', maxItems, 'a whole number, from 1 on')
   const vectorTiers = order.flatMap((name) => (definition[name] ? [checkedTier(name, definition[name])] : []))
   const tiers: Tier[] = [...vectorTiers.map(({ name }) => name), ...(maxItems > 0 ? (['working'] as const) : [])]
@@ -63,16 +89,25 @@ export const checkedMemory = (definition: MemoryDefinition): CheckedMemoryDefini
       throw new LadderError('MEMORY_CONFIG', `the tier '${first}' has no ${what}`, {
         hint: what === 'vectors' ? 'give vectors: memoryVectors(), say' : 'give embedder: async (texts) => … one vector for each',
       })
+  if (vectors !== undefined && vectorMethods.some((method) => typeof vectors[method] !== 'function'))
+    throw new LadderError('MEMORY_CONFIG', 'vectors of memory() is no store of vectors', {
+      hint: 'give memoryVectors(), sqliteVectors(…) or one of your own',
+    })
   const { defaultTier = first } = definition
   if (!tiers.includes(defaultTier)) throw wrong('defaultTier', defaultTier, `one of the tiers that it has: ${tiers.join(', ')}`)
   if (typeof namespace !== 'string' || namespace === '') throw wrong('namespace', namespace, 'a text of at least one character')
   return { maxItems, vectorTiers, embedder, vectors, tiers, defaultTier, namespace, clock }
 }
 
+const maxItemsOf = (working: true | { maxItems?: number }): number => {
+  const { maxItems = 1_000 } = working === true ? {} : working
+  return maxItems
+}
+
 const checkedTier = (name: VectorTier, given: true | (Weighted & { halfLifeMs?: number })): CheckedTier => {
   const { k = 5, threshold = 0.7, weight = 0.3, halfLifeMs = 7 * dayMs } = given === true ? {} : given
   checkedRecall({ k, threshold }, `${name}.`)
-  if (!(weight >= 0 && weight <= 1)) throw wrong(`${name}.weight`, weight, 'a number from 0 to 1')
+  if (!(typeof weight === 'number' && weight >= 0 && weight <= 1)) throw wrong(`${name}.weight`, weight, 'a number from 0 to 1')
   if (!(Number.isFinite(halfLifeMs) && halfLifeMs > 0)) throw wrong(`${name}.halfLifeMs`, halfLifeMs, 'ms, more than 0')
   return { name, k, threshold, weight, halfLifeMs }
 }

@@ -1,8 +1,9 @@
 /** Vectors in keys, for a few hundred of them: each question reads all of its namespace. */
 import type { Transport } from '../../index.ts'
 import { LadderError } from '../errors.ts'
+import { anything, count, optionsIn } from '../given.ts'
 import { jsonIn, jsonText } from '../stores/json.ts'
-import { guarded, inPortions, type Keys, part } from '../stores/keys.ts'
+import { checkedRegistry, guarded, inPortions, type Keys, part } from '../stores/keys.ts'
 import { type RedisClient, type RedisOptions, redisKeys } from '../stores/redis-store.ts'
 import { type Kept, nearest } from './similarity.rules.ts'
 import { checkedCount, checkedVector, type VectorMetadata, type VectorStore } from './vectors.ts'
@@ -14,15 +15,18 @@ type Bounds = {
 }
 
 /** In the registry of a runtime: in its data folder, or on the NATS server that its nodes share. @throws LadderError MEMORY_CONFIG */
-export const registryVectors = (registry: Transport['registry'], bounds: Bounds = {}): VectorStore => keyedVectors(registry, bounds)
+export const registryVectors = (registry: Transport['registry'], bounds: Bounds = {}): VectorStore =>
+  keyedVectors(checkedRegistry(registry, 'registryVectors'), bounds)
 
 /** On a Redis server. @throws LadderError LADDER_CONFIG, MEMORY_CONFIG */
-export const redisVectors = (client: RedisClient, { itemsMax, ...options }: RedisOptions & Bounds = {}): VectorStore =>
-  keyedVectors(redisKeys(client, options), itemsMax === undefined ? {} : { itemsMax })
+export const redisVectors = (client: RedisClient, options: RedisOptions & Bounds = {}): VectorStore => {
+  const kinds = { prefix: anything, itemsMax: anything }
+  const { itemsMax, ...more } = optionsIn<typeof options>(options, kinds, { who: 'redisVectors()', code: 'MEMORY_CONFIG' })
+  return keyedVectors(redisKeys(client, more), itemsMax === undefined ? {} : { itemsMax })
+}
 
-const keyedVectors = (given: Keys, { itemsMax = 1_000 }: Bounds): VectorStore => {
-  if (!Number.isSafeInteger(itemsMax) || itemsMax < 1)
-    throw new LadderError('MEMORY_CONFIG', `itemsMax is ${String(itemsMax)}`, { hint: 'it is a whole number, from 1 on' })
+const keyedVectors = (given: Keys, bounds: Bounds): VectorStore => {
+  const { itemsMax = 1_000 } = optionsIn<Bounds>(bounds, { itemsMax: count(1) }, { who: 'what a store of vectors is given', code: 'MEMORY_CONFIG' })
   const keys = guarded(given)
   const root = async (namespace: string): Promise<string> => `ladder/vectors/${await part(namespace, 100)}/`
   const keyOf = async (namespace: string, id: string): Promise<string> => `${await root(namespace)}${await part(id)}`

@@ -1,5 +1,6 @@
 /** `memory()`: what was said and done before, found again by how new it is or by what it means. */
 import { LadderError, wordsOf } from '../errors.ts'
+import { anything, type KindsOf, optionsIn, signal as signalKind, valueIn, text as words } from '../given.ts'
 import { hashOf } from '../stores/keys.ts'
 import {
   type CheckedMemoryDefinition,
@@ -32,7 +33,8 @@ class Memory implements MemoryStore {
     this.tiers = this.#definition.tiers
   }
 
-  async recall(text: string, { scope, k, threshold, tier: name, signal }: RecallOptions = {}): Promise<MemoryHit[]> {
+  async recall(text: string, options: RecallOptions = {}): Promise<MemoryHit[]> {
+    const { scope, k, threshold, tier: name, signal } = said<RecallOptions>(text, options, recallKinds)
     const tier = this.#tier(name)
     checkedRecall({ k, threshold }, '')
     if (tier === 'working') return this.#working.recall({ scope, k: k ?? 5, threshold: threshold ?? 0 })
@@ -52,7 +54,8 @@ class Memory implements MemoryStore {
       .slice(0, count)
   }
 
-  async remember(text: string, { scope, tier: name, id: given, signal }: RememberOptions = {}): Promise<string | undefined> {
+  async remember(text: string, options: RememberOptions = {}): Promise<string | undefined> {
+    const { scope, tier: name, id: given, signal } = said<RememberOptions>(text, options, rememberKinds)
     const tier = this.#tier(name)
     if (text.trim() === '') return undefined
     const id = given ?? (await hashOf(text)).slice(0, 32)
@@ -110,6 +113,16 @@ class Memory implements MemoryStore {
       if (own.length >= count || found.length < k || k >= candidatesMax) return own
     }
   }
+}
+
+const common = { scope: words, tier: anything, signal: signalKind }
+const recallKinds: KindsOf<RecallOptions> = { ...common, k: anything, threshold: anything }
+const rememberKinds: KindsOf<RememberOptions> = { ...common, id: words }
+
+/** @throws LadderError MEMORY_CONFIG */
+const said = <Options extends object>(text: unknown, options: unknown, kinds: KindsOf<Options>): Options => {
+  valueIn(text, words, 'what a memory is told or asked', 'MEMORY_CONFIG')
+  return optionsIn<Options>(options, kinds, { who: 'what is asked of a memory', code: 'MEMORY_CONFIG' })
 }
 
 const kept = ({ metadata: { id, at, uses } }: VectorMatch) => ({ id: String(id), at: Number(at), uses: Number(uses) })

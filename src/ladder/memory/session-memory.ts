@@ -1,5 +1,6 @@
 /** What a session remembers, and what it is reminded of before a turn. A memory that fails is a warning, and no turn fails with it. */
 import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
+import { anything, isRecord, type KindsOf, optionsIn } from '../given.ts'
 import { checkedRecall, type Tier, wrong } from './definition.ts'
 import type { MemoryHit, MemoryStore } from './memory-store.ts'
 
@@ -17,18 +18,20 @@ export type MemoryOptions = {
 }
 type CheckedMemoryOptions = Required<Omit<MemoryOptions, 'rememberTier'>> & { rememberTier: Tier | undefined }
 
+const recallKinds: KindsOf<NonNullable<MemoryOptions['recall']>> = { k: anything, threshold: anything, tier: anything }
 const keys = new Set(['store', 'recall', 'remember', 'rememberTier', 'scope', 'injectKey'])
 const unsafe = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** @param given a store, or one with what is said of it @throws LadderError MEMORY_CONFIG naming what is wrong with it */
 export const memoryOptions = (given: MemoryStore | MemoryOptions | undefined): CheckedMemoryOptions | undefined => {
   if (given === undefined) return undefined
-  const options: Partial<MemoryOptions> = isStore(given) ? { store: given } : (given ?? {})
+  const options: Partial<MemoryOptions> = isStore(given) ? { store: given } : isRecord(given) ? given : {}
   const { store, recall = {}, remember = true, rememberTier, scope = 'session', injectKey = 'memories' } = options
   const strange = Object.keys(options).find((key) => !keys.has(key))
   if (strange !== undefined) throw wrong('an option of memory', strange, `one of ${[...keys].join(', ')}`)
   if (!isStore(store))
     throw new LadderError('MEMORY_CONFIG', 'there is no memory to ask', { hint: 'give what memory() returned, or { store: it, … }' })
+  optionsIn(recall, recallKinds, { who: 'recall of memory', code: 'MEMORY_CONFIG' })
   checkedRecall(recall, 'recall.')
   for (const [option, tier] of Object.entries({ 'recall.tier': recall.tier, rememberTier }))
     if (tier !== undefined && store.tiers?.includes(tier) === false)

@@ -1,6 +1,8 @@
 /** Vectors in a table of a SQLite database that belongs to the caller. */
+
+import { anything } from '../given.ts'
 import { jsonIn, jsonText } from '../stores/json.ts'
-import { checkedTable, type SqlDatabase, sqlOf } from '../stores/sql.ts'
+import { checkedTable, type SqlDatabase, sqlOf, sqlOptions } from '../stores/sql.ts'
 import { floatsIn } from './keyed-vectors.ts'
 import { nearest } from './similarity.rules.ts'
 import { checkedCount, checkedVector, type VectorMatch, type VectorMetadata, type VectorStore } from './vectors.ts'
@@ -13,7 +15,8 @@ type Row = { id: string; text: string; metadata: string }
  * @param options.table letters, digits and underscores, no digit at the beginning
  * @throws LadderError LADDER_CONFIG for what is no name of a table
  */
-export const sqliteVectors = (database: SqlDatabase, { table = 'ladder_vectors' }: { table?: string } = {}): VectorStore => {
+export const sqliteVectors = (database: SqlDatabase, options: { table?: string } = {}): VectorStore => {
+  const { table = 'ladder_vectors' } = sqlOptions<typeof options>(database, options, { table: anything }, 'sqliteVectors')
   const vectors = checkedTable(table)
   const sql = sqlOf(database)
   let compares = false

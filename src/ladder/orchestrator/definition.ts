@@ -3,13 +3,16 @@
 import { agent } from '../agent/agent.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { anything, code, count, either, flag, type KindsOf, oneOf, optionsIn, record } from '../given.ts'
 import type { HistoryMessage, HistoryWindow } from '../history.rules.ts'
 import type { MemoryStore } from '../memory/memory-store.ts'
 import { type MemoryOptions, memoryOptions } from '../memory/session-memory.ts'
 import { isKindName } from '../names.rules.ts'
 import type { Schema } from '../schema.ts'
+import { isCheckpointStore } from '../stores/guarded-store.ts'
 import { isSnapshotStore } from '../stores/mirror.ts'
 import type { CheckpointStore, SnapshotStore } from '../stores/store.ts'
+import { choosingKinds, supervisorKinds } from '../supervisor/check.ts'
 import type { SupervisorDefinition } from '../supervisor/definition.ts'
 import type { Compaction } from './compaction.rules.ts'
 
@@ -84,15 +87,35 @@ export type CheckedOrchestrator = {
   keepRows: number | undefined
 }
 
+const { history: _, ...commonKinds } = supervisorKinds
+export const orchestratorKinds: KindsOf<AnyOrchestrator> = {
+  ...commonKinds,
+  ...choosingKinds,
+  iterate: flag,
+  summarize: either(record('{ afterTurns: 20, keep: 8 }'), code('async (history) => compaction')),
+  keepSnapshots: either(count(1), oneOf('all')),
+  checkpointStore: anything,
+  sessionLock: flag,
+  memory: anything,
+  endsWhen: code('({ state }) => state.isDone'),
+  commands: record('{ rename: (payload) => … }'),
+}
+const policyKinds: KindsOf<SummarizePolicy> = {
+  afterTurns: count(0),
+  keep: count(0),
+  margin: count(0),
+  summarizer: anything,
+  onCompact: code('(compaction, { sessionId }) => …'),
+  lock: record('{ maxWait: 30_000 }'),
+}
+const lockKinds: KindsOf<NonNullable<SummarizePolicy['lock']>> = { maxWait: count(0) }
+
 /** @throws LadderError ORCHESTRATOR_CONFIG, MEMORY_CONFIG naming what is wrong with it */
 export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchestrator => {
-  const { name, iterate, summarize = {}, keepSnapshots = 100, memory, checkpointStore, snapshotStore, commands = {}, endsWhen } = definition
+  const { name, iterate, summarize = {}, keepSnapshots = 100, memory, checkpointStore, snapshotStore, commands = {} } = definition
   if (!isKindName(name, 24))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of an orchestrator`, 'use lower-case letters, digits and hyphens, at most 24')
-  if (iterate !== undefined && typeof iterate !== 'boolean') throw wrong(`iterate of '${name}' is ${String(iterate)}`, 'it is true or false')
-  if (keepSnapshots !== 'all' && !isCount(keepSnapshots, 1))
-    throw wrong(`keepSnapshots of '${name}' is ${String(keepSnapshots)}`, "it is a whole number from 1 on, or 'all'")
-  if (checkpointStore !== undefined && typeof checkpointStore?.load !== 'function')
+  if (checkpointStore !== undefined && !isCheckpointStore(checkpointStore))
     throw wrong(`checkpointStore of '${name}' is no store`, 'give memoryStore(), sqliteStore(…) or one of your own')
   if (iterate && snapshotStore === false)
     throw wrong(
@@ -101,8 +124,6 @@ export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchest
     )
   if (snapshotStore !== undefined && snapshotStore !== false && !isSnapshotStore(snapshotStore))
     throw wrong(`snapshotStore of '${name}' is no store`, 'give memorySnapshots(), sqliteSnapshots(…) or one of your own')
-  if (endsWhen !== undefined && typeof endsWhen !== 'function')
-    throw wrong(`endsWhen of '${name}' is no function`, 'write endsWhen: ({ state }) => …')
   for (const [command, handler] of Object.entries(commands))
     if (command === 'compact' || typeof handler !== 'function')
       throw wrong(
@@ -110,7 +131,7 @@ export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchest
         'write name: (payload) => …',
       )
   const policy = typeof summarize === 'function' ? {} : summarize
-  checkPolicy(name, summarize, policy)
+  checkPolicy(name, policy)
   const { summarizer, lock: { maxWait = 30_000 } = {} } = policy
   return {
     definition,
@@ -125,22 +146,12 @@ export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchest
   }
 }
 
-const checkPolicy = (name: string, given: unknown, { afterTurns, keep, margin, summarizer, onCompact, lock }: SummarizePolicy): void => {
-  if ((typeof given !== 'object' && typeof given !== 'function') || given === null)
-    throw wrong(`summarize of '${name}' is no policy`, 'give { afterTurns, keep, summarizer }, or a function')
-  for (const [option, value, least] of [
-    ['afterTurns', afterTurns ?? 0, 0],
-    ['keep', keep ?? 0, 0],
-    ['margin', margin ?? 0, 0],
-    ['lock.maxWait', lock?.maxWait ?? 0, 0],
-  ] as const)
-    if (!isCount(value, least)) throw wrong(`summarize.${option} of '${name}' is ${String(value)}`, `it is a whole number from ${least} on`)
+const checkPolicy = (name: string, policy: SummarizePolicy): void => {
+  const who = `summarize of '${name}'`
+  const { summarizer, lock } = optionsIn<SummarizePolicy>(policy, policyKinds, { who, code: 'ORCHESTRATOR_CONFIG' })
+  if (lock !== undefined) optionsIn(lock, lockKinds, { who: `lock in ${who}`, code: 'ORCHESTRATOR_CONFIG' })
   if (summarizer !== undefined && typeof summarizer !== 'string' && !(summarizer instanceof Executable))
     throw wrong(`summarize.summarizer of '${name}' cannot be asked`, 'give what agent() of statecast/ladder returned, or the reference of a model')
-  if (onCompact !== undefined && typeof onCompact !== 'function')
-    throw wrong(`summarize.onCompact of '${name}' is no function`, 'write onCompact: (compaction, { sessionId }) => …')
 }
-
-const isCount = (value: unknown, least: number): boolean => Number.isInteger(value) && (value as number) >= least
 
 const wrong = (message: string, hint: string): LadderError => new LadderError('ORCHESTRATOR_CONFIG', message, { hint })

@@ -1,9 +1,21 @@
 /** What is said with each call of an orchestrator, and what comes back. */
 import type { Result } from '../envelope.ts'
+import { anything, flag, type KindsOf, record, signal } from '../given.ts'
 import type { HistoryMessage } from '../history.rules.ts'
-import type { ExecuteOptions } from '../options.ts'
+import { callerKinds, type ExecuteOptions } from '../options.ts'
 import type { Compaction } from './compaction.rules.ts'
 import type { OrchestratorReport } from './report.rules.ts'
+
+export const resumeKinds: KindsOf<ResumeOptions> = callerKinds
+export const turnKinds: KindsOf<TurnOptions> = {
+  ...callerKinds,
+  sessionId: anything,
+  history: anything,
+  state: record('{ count: 1 }'),
+  force: flag,
+  requestId: anything,
+}
+export const compactKinds: KindsOf<CompactOptions> = { sessionId: anything, history: anything, signal }
 
 type Caller = Pick<ExecuteOptions, 'context' | 'signal' | 'on'>
 

@@ -7,13 +7,14 @@ import { checkHeard } from '../audience.ts'
 import { lend } from '../contexts.ts'
 import type { LadderEvent } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
+import { handlers as handlersKind, signal as signalKind, text, valueIn } from '../given.ts'
 import { type Handlers, Listeners } from '../listeners.ts'
-import type { Bound } from '../options.ts'
+import { type Bound, callOptions } from '../options.ts'
 import type { Schema } from '../schema.ts'
 import { checkpointStoreFor, namedSnapshots } from '../stores/defaults.ts'
 import { guardedStore } from '../stores/guarded-store.ts'
 import type { CheckpointStore } from '../stores/store.ts'
-import { Streamed } from '../streamed.ts'
+import { refusedCall, Streamed } from '../streamed.ts'
 import { checkedIntents } from '../supervisor/check.ts'
 import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
@@ -22,8 +23,15 @@ import { answerOf, sessionOf } from './asking.ts'
 import { HostBinding } from './binding.ts'
 import type { Compaction } from './compaction.rules.ts'
 import { sessionMachine } from './compile.rules.ts'
-import { type AnyOrchestrator, type CheckedOrchestrator, type Commands, checkedOrchestrator, type OrchestratorDefinition } from './definition.ts'
-import type { CompactOptions, ResumeOptions, TurnOptions, TurnResult } from './options.ts'
+import {
+  type AnyOrchestrator,
+  type CheckedOrchestrator,
+  type Commands,
+  checkedOrchestrator,
+  type OrchestratorDefinition,
+  orchestratorKinds,
+} from './definition.ts'
+import { type CompactOptions, compactKinds, type ResumeOptions, resumeKinds, type TurnOptions, type TurnResult, turnKinds } from './options.ts'
 import { refusedAnswer } from './report.rules.ts'
 import { checkedCall, compactRequestOf, requestOf } from './request.ts'
 import { Results } from './results.ts'
@@ -59,7 +67,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   constructor(definition: AnyOrchestrator) {
     const checked = checkedOrchestrator(definition)
     const { name, turnKind, summaryKind, summarizer } = checked
-    const { version, description, iterate = false, historyWindow: { router = 5, agents = 15, ack = 0 } = {}, on, observe } = definition
+    const { version, description, iterate = false, historyWindow = {}, on, observe } = definition
+    const { router = 5, agents = 15, ack = 0 } = historyWindow
     // A version of its own would refuse turns that are under way, although nothing about them has changed.
     const {
       version: _,
@@ -67,7 +76,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       observe: ___,
       snapshotStore,
       ...supervised
-    } = { ...definition, name: turnKind, historyWindow: { router, agents, ack } }
+    } = { ...definition, name: turnKind, historyWindow: { ...historyWindow, router, agents, ack } }
     this.#checked = checked
     this.name = name
     this.version = version
@@ -126,7 +135,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   }
 
   /** Waits for the turn that is under way in a session; after a crash it goes on by itself. @returns null where there is none */
-  async resume(sessionId: string, options: ResumeOptions = {}): Promise<TurnResult<Data> | null> {
+  async resume(sessionId: string, given: ResumeOptions = {}): Promise<TurnResult<Data> | null> {
+    const options = callOptions<ResumeOptions>(this.name, given, resumeKinds)
     const { request } = (await sessionOf(this.#binding.runtime, this.name, sessionId))?.turn ?? {}
     if (request?.wants !== 'turn') return null
     return this.#streamed(options, (hear) => this.#settle(sessionId, request.id, options, hear)).result
@@ -153,9 +163,10 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     payload: Payload<Named[Command]>,
     options?: { signal?: AbortSignal },
   ): Promise<Awaited<ReturnType<Named[Command]>>>
-  async command(name: string, given: unknown, { signal }: { signal?: AbortSignal } = {}): Promise<unknown> {
+  async command(name: string, given: unknown, options: { signal?: AbortSignal } = {}): Promise<unknown> {
+    const { signal } = callOptions<typeof options>(this.name, options, { signal: signalKind })
     const { commands = {} } = this.#checked.definition
-    if (name === 'compact') return this.#compact(given as CompactOptions)
+    if (name === 'compact') return this.#compact(callOptions<CompactOptions>(this.name, given, compactKinds))
     if (Object.hasOwn(commands, name)) return commands[name]?.(given, { signal })
     throw new LadderError('ORCHESTRATOR_COMMAND_UNKNOWN', `'${this.name}' has no command '${String(name).slice(0, 80)}'`, {
       hint: `there are: ${['compact', ...Object.keys(commands)].join(', ')}`,
@@ -164,10 +175,11 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Ends the turn that is under way; nothing of it is stored. @returns false where there is none */
   async cancel(sessionId: string, reason = 'cancelled'): Promise<boolean> {
+    const said = valueIn<string>(reason, text, 'the reason of a cancel', 'SCHEMA_VALIDATION_FAILED')
     const runtime = this.#binding.runtime
     const { request } = (await sessionOf(runtime, this.name, sessionId))?.turn ?? {}
     if (!request) return false
-    await runtime.actor(this.name, sessionId).send({ type: 'cancel', request: request.id, reason })
+    await runtime.actor(this.name, sessionId).send({ type: 'cancel', request: request.id, reason: said })
     return true
   }
 
@@ -203,6 +215,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Ids of sessions that are stored. @param prefix taken literally @throws LadderError STORE_FAILED where the store cannot list them */
   async sessions(prefix?: string): Promise<string[]> {
+    if (prefix !== undefined) valueIn(prefix, text, 'what sessions begin with', 'SCHEMA_VALIDATION_FAILED')
     const store = await this.#store()
     if (store.list) return store.list(this.name, prefix)
     throw new LadderError('STORE_FAILED', `the store of '${this.name}' cannot list sessions`, { hint: 'give it a store with list()' })
@@ -210,7 +223,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Hears events of all its sessions from now on, by their type or `*`. @returns what ends that */
   on(handlers: Handlers): () => void {
-    return this.#listeners.add(handlers)
+    return this.#listeners.add(valueIn(handlers, handlersKind, `what '${this.name}' is to tell`, 'ORCHESTRATOR_CONFIG'))
   }
 
   off(handlers: Handlers): void {
@@ -223,7 +236,14 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   }
 
   /** @param inside where it stands in the run that it is a tool of */
-  run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, inside?: SessionRequest['inside']): Streamed<TurnResult<Data>> {
+  run(input: Input, given: TurnOptions<State>, inside?: SessionRequest['inside']): Streamed<TurnResult<Data>> {
+    let checked: TurnOptions<State>
+    try {
+      checked = callOptions<TurnOptions<State>>(this.name, given, turnKinds)
+    } catch (error) {
+      return refusedCall(error)
+    }
+    const { sessionId, history, ...options } = checked
     const { requestId = uuid(), state, force } = options
     return this.#streamed(options, async (hear) => {
       const said = checkedCall(this.name, sessionId, history, requestId)
@@ -297,4 +317,5 @@ export const orchestrator = <
   Named extends Commands = Record<never, never>,
 >(
   definition: OrchestratorDefinition<Input, State, Name, Output, Named>,
-): Orchestrator<Input, State, DataOf<State, Output>, Named> => new Orchestrator(written(definition, 'orchestrator'))
+): Orchestrator<Input, State, DataOf<State, Output>, Named> =>
+  new Orchestrator(written<AnyOrchestrator>(definition, 'orchestrator', orchestratorKinds, 'ORCHESTRATOR_CONFIG'))

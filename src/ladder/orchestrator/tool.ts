@@ -3,11 +3,21 @@ import { z } from 'zod'
 import { type Tool, tool } from '../../index.ts'
 import { delegating, longestMs } from '../delegates.ts'
 import { LadderError } from '../errors.ts'
+import { anything, code, either, flag, type KindsOf, optionsIn, text } from '../given.ts'
 import { OrchestratorCall } from './call.ts'
 import type { Callee, SessionScope, SessionToolOptions } from './scope.ts'
 
+const kinds: KindsOf<SessionToolOptions> = {
+  name: text,
+  description: text,
+  inputSchema: anything,
+  sessionScope: anything,
+  approval: either(flag, code('(input) => input.amount > 100')),
+}
+
 /** @throws LadderError ORCHESTRATOR_CONFIG */
-export const orchestratorTool = (orchestrator: Callee, options: SessionToolOptions): Tool => {
+export const orchestratorTool = (orchestrator: Callee, given: SessionToolOptions): Tool => {
+  const options = optionsIn<SessionToolOptions>(given, kinds, { who: `'${orchestrator.name}' as a tool`, code: 'ORCHESTRATOR_CONFIG' })
   const { name = orchestrator.name, inputSchema, sessionScope = 'fresh', approval = false } = options
   const { description = orchestrator.description ?? `Asks ${orchestrator.name}, which answers in one turn.` } = options
   const wrong = (message: string, hint: string): LadderError => new LadderError('ORCHESTRATOR_CONFIG', message, { hint })

@@ -1,9 +1,10 @@
 /** What an author writes of a planner: what a model may plan with, and how its plans are followed. */
 
 import type { AgentDefinition } from '../agent/definition.ts'
-import type { Heard } from '../audience.ts'
+import { type Heard, heardKinds } from '../audience.ts'
 import { LadderError, type LadderErrorBody } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { anything, code, flag, type KindsOf, optionsIn, record, schema, text } from '../given.ts'
 import { isKindName } from '../names.rules.ts'
 import type { Schema } from '../schema.ts'
 import type { Plan, PlanStep } from './plan.rules.ts'
@@ -71,6 +72,28 @@ export type PlannerDefinition<Input, Inputs extends Record<string, unknown>, Dat
 // biome-ignore lint/suspicious/noExplicitAny: one of any types
 export type AnyPlanner = PlannerDefinition<any, any, unknown>
 
+export const plannerKinds: KindsOf<AnyPlanner> = {
+  ...heardKinds,
+  name: anything,
+  version: text,
+  description: text,
+  input: schema,
+  capabilities: anything,
+  mode: anything,
+  maxConcurrency: anything,
+  maxSteps: anything,
+  replan: record('{ maxReplans: 2 }'),
+  onStep: code("({ step, error }) => 'continue'"),
+  planOnly: flag,
+  output: code('(outputs) => outputs.report'),
+  agent: anything,
+  model: text,
+  instructions: text,
+  repair: anything,
+}
+const capabilityKinds: KindsOf<Capability> = { use: anything, description: anything, input: anything }
+const replanKinds: KindsOf<NonNullable<AnyPlanner['replan']>> = { maxReplans: anything }
+
 const capabilityName = /^[A-Za-z][\w-]{0,63}$/
 
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
@@ -84,7 +107,8 @@ export const checkPlanner = (definition: AnyPlanner): void => {
   if (mode !== 'sequential' && mode !== 'dag') throw wrong(`mode of '${name}' is ${String(mode)}`, "it is 'sequential' or 'dag'")
   for (const [option, value] of Object.entries({ maxConcurrency, maxSteps }))
     if (!isCount(value, 1)) throw wrong(`${option} of '${name}' is ${String(value)}`, 'it is a whole number from 1 on')
-  if (!isCount(replan?.maxReplans, 0)) throw wrong(`replan of '${name}' cannot be followed`, 'write replan: { maxReplans: 2 }')
+  optionsIn(replan, replanKinds, { who: `replan of '${name}'`, code: 'LADDER_CONFIG' })
+  if (!isCount(replan.maxReplans, 0)) throw wrong(`replan of '${name}' cannot be followed`, 'write replan: { maxReplans: 2 }')
   if (agent !== undefined && !(agent instanceof Executable))
     throw wrong(`agent of '${name}' cannot be asked`, 'give what agent() of statecast/ladder returned, or model: …')
   for (const option of ['onStep', 'output'] as const)
@@ -95,6 +119,7 @@ export const checkPlanner = (definition: AnyPlanner): void => {
 const checkCapability = (planner: string, name: string, given: Capability): void => {
   if (!capabilityName.test(name) || name in Object.prototype)
     throw wrong(`'${name.slice(0, 40)}' is no name of a capability of '${planner}'`, 'begin with a letter; letters, digits, _ and - may follow')
+  optionsIn(given, capabilityKinds, { who: `the capability '${name}' of '${planner}'`, code: 'LADDER_CONFIG' })
   if (!(given?.use instanceof Executable) && typeof given?.use !== 'function')
     throw wrong(`the capability '${name}' of '${planner}' is nothing that can be used`, 'give it use: an executable or a function')
   if (typeof given.description !== 'string' || given.description === '')

@@ -6,13 +6,14 @@ import { agent } from '../agent/agent.ts'
 import type { Report, Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
-import type { ExecuteOptions } from '../options.ts'
+import { anything } from '../given.ts'
+import { type ExecuteOptions, executeKinds } from '../options.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import { jsonSchemaOf, type Schema } from '../schema.ts'
 import type { Streamed } from '../streamed.ts'
 import { written } from '../written.ts'
 import { plannerMachine } from './compile.rules.ts'
-import { type AnyPlanner, type Capability, checkPlanner, type PlannerDefinition } from './definition.ts'
+import { type AnyPlanner, type Capability, checkPlanner, type PlannerDefinition, plannerKinds } from './definition.ts'
 import { Plan } from './plan.rules.ts'
 import { type PlannerShape, stepActor } from './planner.chart.rules.ts'
 import { begun, type PlannerRun } from './planner.context.ts'
@@ -102,7 +103,7 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
    * refused: the result has the error, and the plan before still waits.
    * @throws LadderError APPROVAL_UNKNOWN when the run waits for nobody; RuntimeError not_found
    */
-  async approve(runId: string, plan?: Plan, options: Omit<ExecuteOptions, 'runId'> = {}): Promise<Result<Data>> {
+  async approve(runId: string, plan?: Plan, options: Omit<ExecuteOptions, 'runId' | 'history'> = {}): Promise<Result<Data>> {
     await this.#requireAwaiting(runId)
     return await this.goingOn(runId, approval(plan), options)
   }
@@ -124,6 +125,10 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
 
   protected get takes(): Schema | undefined {
     return this.#definition.input
+  }
+
+  protected override get callKinds() {
+    return { ...executeKinds, approvedPlan: anything }
   }
 
   protected begin({ approvedPlan }: PlannerOptions): object {
@@ -163,4 +168,4 @@ const plannerAgent = ({ name, agent: own, model, instructions, repair = 0 }: Any
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const planner = <Input = string, Inputs extends Record<string, unknown> = Record<string, unknown>, Data = Record<string, unknown>>(
   definition: PlannerDefinition<Input, Inputs, Data>,
-): Planner<Input, Data> => new Planner(written(definition, 'planner'))
+): Planner<Input, Data> => new Planner(written<AnyPlanner>(definition, 'planner', plannerKinds))

@@ -29,7 +29,7 @@ export const checkedCadence = (name: string, cadence: Cadence): CheckedCadence =
 }
 
 const once = (name: string, at: Date | string | number): CheckedCadence => {
-  const due = typeof at === 'string' ? Date.parse(at) : Number(at)
+  const due = typeof at === 'string' ? Date.parse(at) : at instanceof Date || typeof at === 'number' ? Number(at) : Number.NaN
   if (!Number.isFinite(due) || Math.abs(due) > lastMoment || (typeof at === 'string' && !hasZone.test(at)))
     throw wrong(
       name,

@@ -2,6 +2,7 @@
 
 import { LadderError } from '../errors.ts'
 import { Executable } from '../executable.ts'
+import { anything, type KindsOf, text } from '../given.ts'
 import { isKindName } from '../names.rules.ts'
 import { type Cadence, type CheckedCadence, checkedCadence, wrong } from './cadence.ts'
 import type { Plan } from './schedule.context.ts'
@@ -26,6 +27,21 @@ export type ScheduleDefinition<Input> = {
   /** Firings that it remembers. Default: 50. */
   keep?: number
 } & Cadence
+
+export const scheduleKinds: KindsOf<ScheduleDefinition<never>> = {
+  name: anything,
+  description: text,
+  run: anything,
+  input: anything,
+  overlap: anything,
+  catchUp: anything,
+  graceMs: anything,
+  keep: anything,
+  at: anything,
+  every: anything,
+  cron: text,
+  timezone: text,
+}
 
 export type CheckedSchedule = { name: string; run: Executable<unknown, unknown>; cadence: CheckedCadence; plan: Plan; input: unknown }
 

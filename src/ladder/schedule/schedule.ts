@@ -5,10 +5,11 @@ import { type Agent, isRuntimeError, now, type Runtime, uuid } from '../../index
 import type { ReportStatus } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import type { AnyExecutable } from '../executable.ts'
-import type { Bound } from '../options.ts'
+import { count, either, oneOf, valueIn } from '../given.ts'
+import { type Bound, startOptions } from '../options.ts'
 import { written } from '../written.ts'
 import { scheduleMachine } from './compile.rules.ts'
-import { type CheckedSchedule, checkedSchedule, type ScheduleDefinition } from './definition.ts'
+import { type CheckedSchedule, checkedSchedule, type ScheduleDefinition, scheduleKinds } from './definition.ts'
 import type { FiringRecord, Plan, ScheduleState } from './schedule.context.ts'
 import { scheduleActors } from './schedule.effects.ts'
 
@@ -70,11 +71,8 @@ export class Schedule {
   }
 
   /** Begins a run now, whether it is due or not; `overlap` counts for it too. @returns resolved when it was begun, skipped, or waits */
-  async trigger({
-    runId = `${this.name}:${uuid()}`,
-  }: {
-    runId?: string
-  } = {}): Promise<{ runId: string; status: FiringRecord['status'] | 'queued' }> {
+  async trigger(options: { runId?: string } = {}): Promise<{ runId: string; status: FiringRecord['status'] | 'queued' }> {
+    const { runId = `${this.name}:${uuid()}` } = startOptions(this.name, options)
     const actor = this.#actor()
     await actor.send({ type: 'trigger', runId })
     const recorded = ({ firings }: ScheduleState) => firings.find((one) => one.runId === runId)
@@ -91,6 +89,7 @@ export class Schedule {
 
   /** Its last firings, the newest first, with what became of their runs. */
   async history(limit = Number.POSITIVE_INFINITY): Promise<PastFiring[]> {
+    valueIn(limit, either(count(0), oneOf(Number.POSITIVE_INFINITY)), 'how many firings are wanted', 'SCHEMA_VALIDATION_FAILED')
     const { firings } = (await this.#actor().snapshot()).context as ScheduleState
     return Promise.all(
       firings
@@ -136,4 +135,4 @@ export class Schedule {
 
 /** @throws LadderError SCHEDULE_CONFIG naming what is wrong with it */
 export const schedule = <Input>(definition: ScheduleDefinition<Input>): Schedule =>
-  new Schedule(checkedSchedule(written(definition, 'schedule') as ScheduleDefinition<never>), definition.description)
+  new Schedule(checkedSchedule(written<ScheduleDefinition<never>>(definition, 'schedule', scheduleKinds, 'SCHEDULE_CONFIG')), definition.description)

@@ -1,6 +1,7 @@
 /** `serve()`: executables over HTTP, each run a stream of server-sent events. One function from request to response, for any server. */
 import { LadderError } from '../errors.ts'
-import type { AnyExecutable } from '../executable.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
+import { anything, count, either, flag, type KindsOf, oneOf, optionsIn, text } from '../given.ts'
 import { type Asked, askedIn } from './asked.ts'
 import { type DoorOptions, doorOf } from './door.ts'
 import { framesOf } from './frames.ts'
@@ -14,6 +15,13 @@ export type ServeOptions = DoorOptions & {
   /** Whether a run is cancelled when the client goes, unless a request says otherwise. Default: it goes on. */
   cancelOnClose?: boolean
 }
+const kinds: KindsOf<ServeOptions> = {
+  path: text,
+  bodyBytesMax: count(1),
+  cancelOnClose: flag,
+  token: either(text, oneOf(null)),
+  authorise: anything,
+}
 /** @param environment what the server hands over beside the request, such as `{ incoming }` of `@hono/node-server` */
 export type Handler = (request: Request, environment?: unknown) => Promise<Response>
 
@@ -23,14 +31,16 @@ export type Handler = (request: Request, environment?: unknown) => Promise<Respo
  * @throws LadderError LADDER_CONFIG naming what is wrong
  */
 export const serve = (executables: readonly AnyExecutable[], options: ServeOptions): Handler => {
-  const { path = '/', bodyBytesMax = 1024 * 1024, cancelOnClose = false } = options
-  const door = doorOf(options)
+  if (!Array.isArray(executables) || !executables.every((one) => one instanceof Executable))
+    throw wrong('serve() has no list of executables', 'write serve([fulfil], { token }), of what workflow(), agent() and the like returned')
+  const given = optionsIn<ServeOptions>(options ?? {}, kinds, { who: 'serve()', code: 'LADDER_CONFIG' })
+  const { path = '/', bodyBytesMax = 1024 * 1024, cancelOnClose = false } = given
+  const door = doorOf(given)
   const byName = new Map(executables.map((one) => [one.name, one]))
   if (byName.size !== executables.length || byName.size === 0)
     throw wrong('two executables are served under one name, or none is', 'give a list of executables with names of their own')
   if (!/^\/(?:[\w.~-]+\/)*$/.test(path))
     throw wrong(`the path '${path.slice(0, 80)}' cannot be served`, "begin and end it with '/', such as '/agents/'")
-  if (!Number.isInteger(bodyBytesMax) || bodyBytesMax < 1) throw wrong(`bodyBytesMax is ${String(bodyBytesMax)}`, 'it is a whole number of bytes')
 
   const named = ({ url }: Request): AnyExecutable => {
     const { pathname } = new URL(url)

@@ -1,15 +1,28 @@
 /** Which store it is, where an executable names none. */
 import { LadderError } from '../errors.ts'
+import { anything, type KindsOf, optionsIn } from '../given.ts'
 import type { Bound } from '../options.ts'
+import { isCheckpointStore } from './guarded-store.ts'
+import { isSnapshotStore } from './mirror.ts'
 import { registrySnapshots, registryStore } from './registry-store.ts'
 import type { CheckpointStore, SnapshotStore } from './store.ts'
 
 export type LadderDefaults = { defaultCheckpointStore?: CheckpointStore | undefined; defaultSnapshotStore?: SnapshotStore | undefined }
 
 let defaults: LadderDefaults = {}
+const kinds: KindsOf<LadderDefaults> = { defaultCheckpointStore: anything, defaultSnapshotStore: anything }
+const place = { who: 'setLadderDefaults()', code: 'LADDER_CONFIG' } as const
 
 /** For the whole process. What later calls name counts, and what they do not name stays; `undefined` takes a default away. */
 export const setLadderDefaults = (given: LadderDefaults): void => {
+  // What is undefined is taken away.
+  const { defaultCheckpointStore: sessions, defaultSnapshotStore: runs } = optionsIn<LadderDefaults>(given, kinds, place)
+  if (sessions !== undefined && !isCheckpointStore(sessions))
+    throw new LadderError('LADDER_CONFIG', 'defaultCheckpointStore is no store', { hint: 'give memoryStore(), sqliteStore(…) or one of your own' })
+  if (runs !== undefined && !isSnapshotStore(runs))
+    throw new LadderError('LADDER_CONFIG', 'defaultSnapshotStore is no store', {
+      hint: 'give memorySnapshots(), sqliteSnapshots(…) or one of your own',
+    })
   defaults = { ...defaults, ...given }
 }
 

@@ -11,6 +11,13 @@ export interface Keys {
   list(prefix: string): Promise<{ key: string; value: string; revision: number }[]>
 }
 
+/** @throws LadderError LADDER_CONFIG */
+export const checkedRegistry = <Registry extends Keys>(registry: Registry, maker: string): Registry => {
+  const methods = ['get', 'put', 'delete', 'list'] as const
+  if (methods.every((method) => typeof (registry as Keys | null | undefined)?.[method] === 'function')) return registry
+  throw new LadderError('LADDER_CONFIG', `${maker}() has no registry`, { hint: 'give the registry of a transport: openTransport(url) has one' })
+}
+
 /** Whatever they throw comes as STORE_FAILED. */
 export const guarded = (keys: Keys): Keys => ({
   get: (key) => keys.get(key).catch(failed),

@@ -1,5 +1,6 @@
 /** Sessions and runs on a Redis server, through a client that belongs to the caller. */
 import { LadderError } from '../errors.ts'
+import { anything, clock as clockKind, optionsIn } from '../given.ts'
 import { keyedCheckpoints } from './keyed-checkpoints.ts'
 import { keyedSnapshots } from './keyed-snapshots.ts'
 import type { Keys } from './keys.ts'
@@ -17,8 +18,14 @@ export type RedisOptions = {
 }
 
 /** What is stored stays as long as the server keeps it: see `appendonly` there. @param options.clock ms since the epoch; default: that of the machine @throws LadderError LADDER_CONFIG */
-export const redisStore = (client: RedisClient, { clock = Date.now, ...options }: RedisOptions & { clock?: Now } = {}): CheckpointStore =>
-  keyedCheckpoints(redisKeys(client, options), clock)
+export const redisStore = (client: RedisClient, options: RedisOptions & { clock?: Now } = {}): CheckpointStore => {
+  const { clock = Date.now, ...more } = optionsIn<typeof options>(
+    options,
+    { prefix: anything, clock: clockKind },
+    { who: 'redisStore()', code: 'LADDER_CONFIG' },
+  )
+  return keyedCheckpoints(redisKeys(client, more), clock)
+}
 
 /** @throws LadderError LADDER_CONFIG */
 export const redisSnapshots = (client: RedisClient, options: RedisOptions = {}): SnapshotStore => keyedSnapshots(redisKeys(client, options))
@@ -41,7 +48,12 @@ for _, key in ipairs(redis.call('ZRANGEBYLEX', KEYS[1], '[' .. ARGV[2], '[' .. A
 end
 return all`
 
-export const redisKeys = (client: RedisClient, { prefix = '{statecast}:' }: RedisOptions): Keys => {
+export const redisKeys = (client: RedisClient, options: RedisOptions): Keys => {
+  const { prefix = '{statecast}:' } = optionsIn<RedisOptions>(
+    options,
+    { prefix: anything },
+    { who: 'what a store on Redis is given', code: 'LADDER_CONFIG' },
+  )
   if (typeof client?.eval !== 'function')
     throw new LadderError('LADDER_CONFIG', 'the client of Redis has no eval', { hint: "give one of the package 'redis', connected" })
   if (typeof prefix !== 'string' || prefix === '')

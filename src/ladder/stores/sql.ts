@@ -1,5 +1,6 @@
 /** SQLite databases of a caller, who opens and closes them and makes their tables. */
 import { LadderError, wordsOf } from '../errors.ts'
+import { type KindsOf, optionsIn } from '../given.ts'
 
 type SqlValue = string | number | bigint | Uint8Array | null
 type SqlRow = Record<string, unknown>
@@ -20,6 +21,15 @@ type Sql = {
   all<Row = SqlRow>(sql: string, ...values: SqlValue[]): Row[]
   /** All of it, or nothing; inside of a transaction of the caller too. */
   atomically<Result>(work: () => Result): Result
+}
+
+/** @throws LadderError LADDER_CONFIG for what is no database, or says what means nothing */
+export const sqlOptions = <Options extends object>(database: unknown, options: Options, kinds: KindsOf<Options>, maker: string): Options => {
+  if (typeof (database as SqlDatabase | null | undefined)?.prepare !== 'function')
+    throw new LadderError('LADDER_CONFIG', `the database of ${maker}() has no prepare`, {
+      hint: "give one of 'node:sqlite': new DatabaseSync('sessions.db')",
+    })
+  return optionsIn<Options>(options, kinds, { who: `${maker}()`, code: 'LADDER_CONFIG' })
 }
 
 /** @throws LadderError LADDER_CONFIG for what could be more than the name of a table */

@@ -1,7 +1,9 @@
 /** Runs in flight in a table of a SQLite database that belongs to the caller. */
+
+import { anything } from '../given.ts'
 import { jsonIn, jsonText } from './json.ts'
 import { checkedRunId } from './keyed-snapshots.ts'
-import { checkedTable, type SqlDatabase, sqlOf } from './sql.ts'
+import { checkedTable, type SqlDatabase, sqlOf, sqlOptions } from './sql.ts'
 import type { RunSnapshot, SnapshotStore } from './store.ts'
 
 /**
@@ -9,7 +11,8 @@ import type { RunSnapshot, SnapshotStore } from './store.ts'
  * @param options.table letters, digits and underscores, no digit at the beginning
  * @throws LadderError LADDER_CONFIG for what is no name of a table
  */
-export const sqliteSnapshots = (database: SqlDatabase, { table = 'ladder_snapshots' }: { table?: string } = {}): SnapshotStore => {
+export const sqliteSnapshots = (database: SqlDatabase, options: { table?: string } = {}): SnapshotStore => {
+  const { table = 'ladder_snapshots' } = sqlOptions<typeof options>(database, options, { table: anything }, 'sqliteSnapshots')
   const runs = checkedTable(table)
   const sql = sqlOf(database)
   return {

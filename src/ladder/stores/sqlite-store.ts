@@ -1,7 +1,9 @@
 /** Sessions in two tables of a SQLite database that belongs to the caller. */
+
+import { anything, clock as clockKind } from '../given.ts'
 import { jsonIn, jsonText } from './json.ts'
 import { checkedKeep, checkedRow, checkedSession, contentOf, type Now, noSuchRow, otherContent, recordAt, withRecord } from './rows.rules.ts'
-import { checkedTable, type SqlDatabase, sqlOf } from './sql.ts'
+import { checkedTable, type SqlDatabase, sqlOf, sqlOptions } from './sql.ts'
 import type { CheckpointRow, CheckpointStore, SessionRecord } from './store.ts'
 
 type Row = Omit<CheckpointRow, 'state' | 'last_route'> & { state: string; last_route: string }
@@ -17,10 +19,13 @@ const place = 'orchestrator_name = ? AND session_id = ?'
  * @param options.clock ms since the epoch; default: that of the machine
  * @throws LadderError LADDER_CONFIG for what is no name of a table
  */
-export const sqliteStore = (
-  database: SqlDatabase,
-  { table = 'ladder_checkpoints', clock = Date.now }: { table?: string; clock?: Now } = {},
-): CheckpointStore => {
+export const sqliteStore = (database: SqlDatabase, options: { table?: string; clock?: Now } = {}): CheckpointStore => {
+  const { table = 'ladder_checkpoints', clock = Date.now } = sqlOptions<typeof options>(
+    database,
+    options,
+    { table: anything, clock: clockKind },
+    'sqliteStore',
+  )
   const rows = checkedTable(table)
   const sessions = `${rows}_sessions`
   const sql = sqlOf(database)

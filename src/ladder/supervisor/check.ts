@@ -1,17 +1,71 @@
 /** What is wrong with a supervisor as its author wrote it, said where it is written. */
 
+import { heardKinds } from '../audience.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { anything, code, count, either, type Kind, type KindsOf, list, ms, optionsIn, record, schema, text } from '../given.ts'
 import type { HistoryReader } from '../history.rules.ts'
 import { isKindName } from '../names.rules.ts'
 import { isSnapshotStore } from '../stores/mirror.ts'
 import { type AnySupervisor, type CheckedHelper, type CheckedIntent, type Code, END, type Intent } from './definition.ts'
 
+export const executable: Kind = {
+  is: (value) => value instanceof Executable,
+  write: 'what agent(), workflow() and the like of statecast/ladder returned',
+}
+
+/** What supervisors and orchestrators take alike. */
+export const supervisorKinds: KindsOf<Omit<AnySupervisor, 'intents' | 'route' | 'router' | 'evaluate'>> = {
+  ...heardKinds,
+  name: anything,
+  version: text,
+  description: text,
+  input: schema,
+  state: record('{ count: 0 }'),
+  goal: text,
+  systemPrompt: text,
+  history: list,
+  historyWindow: record('{ agents: 15, router: 5 }'),
+  classifier: anything,
+  ack: anything,
+  initialAgent: text,
+  maxIterations: count(1),
+  maxFanOut: count(1),
+  artifacts: record('{ schema }'),
+  output: schema,
+  snapshotStore: anything,
+}
+export const choosingKinds: KindsOf<Pick<AnySupervisor, 'intents' | 'route' | 'router' | 'evaluate'>> = {
+  intents: anything,
+  route: anything,
+  router: anything,
+  evaluate: code('({ state }) => ({ satisfied: state.isDone })'),
+}
+
+const intentKinds: KindsOf<Omit<CheckedIntent, 'name'>> = {
+  agent: anything,
+  run: anything,
+  input: code('({ state }) => state.text'),
+  description: text,
+  output: schema,
+  mode: anything,
+  streamTo: anything,
+  next: either(text, list, code("({ state }) => 'critic'")),
+  history: code('({ history }) => history.slice(-3)'),
+  timeoutMs: ms,
+}
+const artifactKinds: KindsOf<NonNullable<AnySupervisor['artifacts']>> = { schema, finalizeArtifacts: code('(artifacts) => artifacts') }
+const { agent, run, input, output } = intentKinds
+const helperKinds: Readonly<Record<'classifier' | 'ack', Readonly<Record<string, Kind>>>> = {
+  classifier: { agent, run, input, refine: code('(context, said) => said.intent') },
+  ack: { agent, run, input, output },
+}
+
 const intentName = /^[A-Za-z][\w-]{0,63}$/
 
 /** @throws LadderError SUPERVISOR_CONFIG, SUPERVISOR_INTENT_MIXED_DISPATCH, SUPERVISOR_INTENT_DESCRIPTION_REQUIRED */
 export const checkedIntents = (definition: AnySupervisor): readonly CheckedIntent[] => {
-  const { name, intents, route, router, classifier, initialAgent, maxIterations = 10, maxFanOut = 10 } = definition
+  const { name, intents, route, router, classifier, initialAgent } = definition
   if (!isKindName(name))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of a supervisor`, 'use lower-case letters, digits and hyphens, at most 32')
   // What a part of its chart is called.
@@ -26,8 +80,7 @@ export const checkedIntents = (definition: AnySupervisor): readonly CheckedInten
   if (route !== undefined && typeof route !== 'function') throw wrong(`route of '${name}' is no function`, "write route: ({ state }) => 'writer'")
   if (router !== undefined && !(router instanceof Executable))
     throw wrong(`router of '${name}' cannot be asked`, 'give what router() or agent() of statecast/ladder returned')
-  for (const [option, value] of Object.entries({ maxIterations, maxFanOut }))
-    if (!Number.isInteger(value) || value < 1) throw wrong(`${option} of '${name}' is ${String(value)}`, 'it is a whole number from 1 on')
+  if (definition.artifacts !== undefined) optionsIn(definition.artifacts, artifactKinds, { who: `artifacts of '${name}'`, code: 'SUPERVISOR_CONFIG' })
   if (definition.snapshotStore !== undefined && !isSnapshotStore(definition.snapshotStore))
     throw wrong(`snapshotStore of '${name}' is no store`, 'give memorySnapshots(), sqliteSnapshots(…) or one of your own')
   checkWindows(definition)
@@ -52,7 +105,10 @@ const checkedIntent = (supervisor: string, name: string, given: Intent<any, any,
   if (given instanceof Executable) return { name, agent: given, ...descriptionOf(given) }
   if (typeof given === 'function') return { name, run: given as Code<never, never, unknown> }
   if (typeof given !== 'object' || given === null) throw wrong(`${where} is nothing that can be done`, 'give an agent, a workflow or a function')
-  const { agent, run, ...more } = given as { agent?: AnyExecutable; run?: Code<never, never, unknown> } & Omit<CheckedIntent, 'name'>
+  const { agent, run, ...more } = optionsIn(given, intentKinds, { who: where, code: 'SUPERVISOR_CONFIG' }) as {
+    agent?: AnyExecutable
+    run?: Code<never, never, unknown>
+  } & Omit<CheckedIntent, 'name'>
   if (agent !== undefined && run !== undefined)
     throw new LadderError('SUPERVISOR_INTENT_MIXED_DISPATCH', `${where} has agent and run`, {
       hint: 'leave one of them out',
@@ -81,10 +137,11 @@ export const checkedHelper = (definition: AnySupervisor, what: 'classifier' | 'a
   if (given instanceof Executable) return { agent: given }
   if (typeof given === 'function') return { run: given as Code<never, never, unknown> }
   if (typeof given !== 'object' || given === null) throw bad('is nothing that can be done')
-  const { agent, run } = given as CheckedHelper
+  const checked: CheckedHelper = optionsIn(given, helperKinds[what], { who: `${what} of '${definition.name}'`, code: 'SUPERVISOR_CONFIG' })
+  const { agent, run } = checked
   if ((agent === undefined) === (run === undefined)) throw bad(agent ? 'has agent and run' : 'has neither agent nor run')
   if (agent ? !(agent instanceof Executable) : typeof run !== 'function') throw bad('is nothing that can be done')
-  return given
+  return checked
 }
 
 const readers: readonly string[] = ['agents', 'router', 'ack'] satisfies HistoryReader[]

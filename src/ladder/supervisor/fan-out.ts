@@ -13,11 +13,11 @@ export const fanOut = <Input, State>(
 ): Record<string, Intent<Input, State, string>> => {
   const wrong = (message: string, hint: string): LadderError => new LadderError('SUPERVISOR_CONFIG', message, { hint })
   if (!Number.isInteger(count) || count < 1) throw wrong(`${String(count)} is no number of copies`, 'it is a whole number from 1 on')
-  if (name === undefined || name === '') throw wrong('what is copied has no name', "give one: fanOut(unit, 3, 'search')")
+  if (typeof name !== 'string' || name === '') throw wrong('what is copied has no name', "give one: fanOut(unit, 3, 'search')")
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}${index + 1}`, unit]))
 }
 
-const nameOf = (unit: object): string | undefined => {
-  const { name, agent, run } = unit as { name?: string; agent?: { name: string }; run?: { name: string } }
+const nameOf = (unit: unknown): string | undefined => {
+  const { name, agent, run } = (unit ?? {}) as { name?: string; agent?: { name: string }; run?: { name: string } }
   return name ?? agent?.name ?? run?.name
 }

@@ -11,7 +11,7 @@ import type { Schema } from '../schema.ts'
 import { Mirror } from '../stores/mirror.ts'
 import type { SnapshotStore } from '../stores/store.ts'
 import { written } from '../written.ts'
-import { checkedHelper, checkedIntents } from './check.ts'
+import { checkedHelper, checkedIntents, choosingKinds, supervisorKinds } from './check.ts'
 import type { SupervisorMirror } from './code.effects.ts'
 import { supervisorMachine } from './compile.rules.ts'
 import type { AnySupervisor, DataOf, SupervisorDefinition } from './definition.ts'
@@ -157,4 +157,5 @@ export const supervisor = <
   const Output extends Schema | undefined = undefined,
 >(
   definition: SupervisorDefinition<Input, State, Name, Output>,
-): Supervisor<Input, DataOf<State, Output>> => new Supervisor(written(definition, 'supervisor'))
+): Supervisor<Input, DataOf<State, Output>> =>
+  new Supervisor(written<AnySupervisor>(definition, 'supervisor', { ...supervisorKinds, ...choosingKinds }, 'SUPERVISOR_CONFIG'))

@@ -1,7 +1,10 @@
 /** `team()`: a manager who says who works, members, and a gate that says when it is good enough. */
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { anything, code, either, record } from '../given.ts'
 import type { Schema } from '../schema.ts'
+import { written } from '../written.ts'
+import { executable, supervisorKinds } from './check.ts'
 import type { Choice, Code, DataOf, SupervisorContext, SupervisorDefinition } from './definition.ts'
 import type { Verdict } from './supervisor.context.ts'
 import { Supervisor } from './supervisor.ts'
@@ -22,6 +25,13 @@ export type TeamDefinition<Input, State extends object, Name extends string, Out
   gate: Gate<Input, State, NoInfer<Name>>
 }
 
+const kinds = {
+  ...supervisorKinds,
+  manager: either(executable, code("({ state }) => 'reviewer'")),
+  members: record('{ reviewer, fixer }'),
+  gate: anything,
+}
+
 type Judged = { approved?: unknown; passed?: unknown; notes?: unknown }
 type Judge = (context: SupervisorContext<never, never>) => Verdict | undefined
 
@@ -31,12 +41,10 @@ export const team = <
   State extends object = Record<string, unknown>,
   const Name extends string = string,
   const Output extends Schema | undefined = undefined,
->({
-  manager,
-  members,
-  gate,
-  ...definition
-}: TeamDefinition<Input, State, Name, Output>): Supervisor<Input, DataOf<State, Output>> => {
+>(
+  given: TeamDefinition<Input, State, Name, Output>,
+): Supervisor<Input, DataOf<State, Output>> => {
+  const { manager, members, gate, ...definition } = written<TeamDefinition<Input, State, Name, Output>>(given, 'team', kinds, 'SUPERVISOR_CONFIG')
   if (typeof gate !== 'function') checkRoles(definition.name, gate, members)
   const chooser = manager instanceof Executable ? { router: manager } : { route: manager }
   const evaluate = typeof gate === 'function' ? gate : gates[gate].judge

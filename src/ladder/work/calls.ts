@@ -7,7 +7,7 @@ import type { LadderEvent, Report, Result } from '../envelope.ts'
 import { LadderError, type LadderErrorBody } from '../errors.ts'
 import type { HistoryMessage } from '../history.rules.ts'
 import { type ApartReport, type Chain, type RunInput, rootOf, statusOf, timesOf } from '../run.rules.ts'
-import { Streamed } from '../streamed.ts'
+import { refusedCall, type Streamed } from '../streamed.ts'
 import { together } from '../usage.rules.ts'
 
 /** Where such a run stands, and who wants it. */
@@ -59,7 +59,7 @@ export class Calls {
     const { runId, rootRunId, key, chain, ...place } = this.#place
     const { name } = executable
     const refusal = this.#refusal(name)
-    if (refusal) return failed(refusal)
+    if (refusal) return refusedCall(refusal)
     const calledId = `${runId}/${this.#named(name, fingerprint(key, input, options?.history))}`
     const called: CallPlace = {
       ...place,
@@ -175,12 +175,6 @@ export const withCalls = async <End extends object>(
   const end = await calling.run(calls, () => doing(calls))
   const called = await calls.end()
   return called.length > 0 ? { ...end, called } : end
-}
-
-const failed = (error: LadderError): Streamed<never> => {
-  const streamed = new Streamed<never>()
-  streamed.follow(Promise.reject(error))
-  return streamed
 }
 
 /** 53 bits of what is called by whom: what is alike has the same. */

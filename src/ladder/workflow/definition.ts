@@ -1,9 +1,10 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
 
-import type { Heard } from '../audience.ts'
+import { type Heard, heardKinds } from '../audience.ts'
 import type { Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { anything, code, count, either, type Kind, type KindsOf, ms, oneOf, optionsIn, record, schema, shown, text } from '../given.ts'
 import type { HistoryMessage } from '../history.rules.ts'
 import { isKindName } from '../names.rules.ts'
 import type { CallOptions } from '../options.ts'
@@ -149,21 +150,47 @@ export type AnyWorkflow = WorkflowDefinition<never, never, string, unknown>
 export const childrenOf = (step: AnyStep): readonly AnyWork[] =>
   'parallel' in step && Array.isArray(step.parallel) ? (step.parallel as readonly AnyWork[]) : []
 
+export const workflowKinds: KindsOf<AnyWorkflow> = {
+  ...heardKinds,
+  name: anything,
+  version: text,
+  description: text,
+  input: schema,
+  state: record('{ count: 0 }'),
+  steps: anything,
+  output: code('({ state }) => state.text'),
+  retry: record('{ attempts: 3 }'),
+  nextStep: code("({ state }) => ({ goto: 'charge' })"),
+  maxSteps: count(1),
+  snapshotStore: anything,
+}
+
+const retryKinds: KindsOf<Retry> = {
+  attempts: count(1),
+  backoff: either(oneOf('none', 'linear', 'exponential'), code('(attempt) => 1000 * attempt')),
+  retryOn: code("(error) => error.code !== 'DECLINED'"),
+}
+
+/** @throws LadderError with the code of its rung */
+export const checkedRetry = (retry: Retry | undefined, name: string, of: 'WORKFLOW_ERROR' | 'BATCH_CONFIG'): Retry | undefined =>
+  retry === undefined ? undefined : optionsIn<Retry>(retry, retryKinds, { who: `retry of '${name}'`, code: of })
+
 const stepName = /^[A-Za-z][\w-]{0,63}$/
 
-/** @throws LadderError WORKFLOW_ERROR naming what is wrong with it */
-export const checkWorkflow = (definition: AnyWorkflow): void => {
-  const { name, steps, maxSteps = 100 } = definition
+/** @returns its steps without what is undefined @throws LadderError WORKFLOW_ERROR naming what is wrong with it */
+export const checkedWorkflow = (definition: AnyWorkflow): AnyWorkflow => {
+  const { name, steps } = definition
   if (!isKindName(name))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of a workflow`, 'use lower-case letters, digits and hyphens, at most 32')
   if (!Array.isArray(steps) || steps.length === 0)
     throw wrong(`the workflow '${name}' has no steps`, "write steps: [{ name: 'charge', run: async ({ input }) => … }]")
-  if (!Number.isInteger(maxSteps) || maxSteps < 1) throw wrong(`maxSteps of '${name}' is ${String(maxSteps)}`, 'it is a whole number from 1 on')
   if (definition.snapshotStore !== undefined && !isSnapshotStore(definition.snapshotStore))
     throw wrong(`snapshotStore of '${name}' is no store`, 'give memorySnapshots(), sqliteSnapshots(…) or one of your own')
+  checkedRetry(definition.retry, name, 'WORKFLOW_ERROR')
   const seen = new Set<string>()
-  for (const [index, step] of (steps as readonly AnyStep[]).entries()) {
-    if (typeof step !== 'object' || step === null)
+  const checked = (steps as readonly AnyStep[]).map(defined)
+  for (const [index, step] of checked.entries()) {
+    if (typeof step !== 'object' || step === null || Array.isArray(step))
       throw wrong(`steps[${index}] of '${name}' is no step`, "write { name: 'charge', run: async ({ input }) => … }")
     for (const one of [step, ...childrenOf(step)]) {
       // Records of steps are found by name.
@@ -177,32 +204,52 @@ export const checkWorkflow = (definition: AnyWorkflow): void => {
       checkWork(name, one, one !== step)
     }
   }
+  return { ...definition, steps: checked }
 }
 
-const options = [
-  'name',
-  'input',
-  'mergeState',
-  'schema',
-  'timeoutMs',
-  'skip',
-  'before',
-  'after',
-  'output',
-  'retry',
-  'nextStep',
-  'onFailure',
-  'onCrash',
-]
+/** What is undefined is as good as left out. */
+const defined = <One>(step: One): One => {
+  if (typeof step !== 'object' || step === null || Array.isArray(step)) return step
+  const given = Object.fromEntries(Object.entries(step).filter(([, value]) => value !== undefined)) as One & { parallel?: unknown }
+  return Array.isArray(given.parallel) ? { ...given, parallel: given.parallel.map(defined) } : given
+}
+
+/** What steps say besides what they do. */
+const options: Readonly<Record<string, Kind>> = {
+  name: anything,
+  input: anything,
+  mergeState: code('(before, children) => before'),
+  schema,
+  timeoutMs: ms,
+  skip: code('({ state }) => state.isDone'),
+  before: code('({ state }) => …'),
+  after: code('({ state }, output) => …'),
+  output: record('{ schema }'),
+  retry: either(record('{ attempts: 3 }'), oneOf(false)),
+  nextStep: code("({ state }) => ({ goto: 'charge' })"),
+  onFailure: code("(context, error) => ({ goto: 'refund' })"),
+  onCrash: anything,
+}
+const outputKinds: KindsOf<NonNullable<AnyWork['output']>> = { extract: code('(result) => result.text'), schema }
 
 const checkWork = (workflow: string, step: AnyStep, isChild: boolean): void => {
   // One that is misspelt, or is none of this kind, would do nothing, and nobody would know.
-  const unknown = Object.keys(step).find((key) => ![...options, ...sorts].includes(key) || (key === 'timeoutMs' && !('waitFor' in step)))
+  const unknown = Object.keys(step).find(
+    (key) => !(Object.hasOwn(options, key) || sorts.includes(key)) || (key === 'timeoutMs' && !('waitFor' in step)),
+  )
   if (unknown !== undefined)
     throw wrong(
       `the step '${step.name}' of '${workflow}' has '${unknown.slice(0, 40)}', which means nothing there`,
       'see docs/guides/workflows.md, "What a step says"',
     )
+  const who = `the step '${step.name}' of '${workflow}'`
+  for (const [option, kind] of Object.entries(options)) {
+    const value = (step as unknown as Record<string, unknown>)[option]
+    if (value !== undefined && !kind.is(value)) throw wrong(`${option} of ${who} is ${shown(value)}`, `it is ${kind.write}`)
+  }
+  const { output, retry } = step as Partial<AnyWork>
+  if (output !== undefined) optionsIn(output, outputKinds, { who: `output of ${who}`, code: 'WORKFLOW_ERROR' })
+  if (retry) checkedRetry(retry, step.name, 'WORKFLOW_ERROR')
   const kinds = sorts.filter((sort) => Object.hasOwn(step, sort))
   if (kinds.length !== 1)
     throw wrong(

@@ -11,7 +11,16 @@ import { Mirror } from '../stores/mirror.ts'
 import { written } from '../written.ts'
 import { checkAwaited } from './awaited.ts'
 import { workflowMachine } from './compile.rules.ts'
-import { type AnyStep, type AnyWork, type AnyWorkflow, checkWorkflow, childrenOf, isWork, type WorkflowDefinition } from './definition.ts'
+import {
+  type AnyStep,
+  type AnyWork,
+  type AnyWorkflow,
+  checkedWorkflow,
+  childrenOf,
+  isWork,
+  type WorkflowDefinition,
+  workflowKinds,
+} from './definition.ts'
 import { reportOf } from './report.rules.ts'
 import { afterStep, atEnd } from './snapshot.rules.ts'
 import { stepActors } from './step.effects.ts'
@@ -30,9 +39,9 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
   readonly #shape: WorkflowShape
   readonly #mirror: Mirror<RunContext, StepEnd> | undefined
 
-  constructor(definition: AnyWorkflow) {
-    super(definition)
-    checkWorkflow(definition)
+  constructor(given: AnyWorkflow) {
+    super(given)
+    const definition = checkedWorkflow(given)
     const { name, version, description } = definition
     this.name = name
     this.version = version
@@ -129,4 +138,4 @@ const restsOf = (step: AnyStep): Pick<WorkflowShape['steps'][number], 'rests'> =
 /** @throws LadderError WORKFLOW_ERROR naming what is wrong with it */
 export const workflow = <Input = unknown, State extends object = Record<string, unknown>, const Name extends string = string, Data = unknown>(
   definition: WorkflowDefinition<Input, State, Name, Data>,
-): Workflow<Input, Data> => new Workflow(written(definition, 'workflow') as unknown as AnyWorkflow)
+): Workflow<Input, Data> => new Workflow(written<AnyWorkflow>(definition, 'workflow', workflowKinds, 'WORKFLOW_ERROR'))
