@@ -1,4 +1,5 @@
 /** The states and arrows of a batch, and of one item of it. Plain data. */
+import { tellEvent } from '../awaited.ts'
 import { runActor } from '../run.rules.ts'
 import type { ItemRun } from './batch.context.ts'
 
@@ -12,6 +13,8 @@ export type BatchShape = {
   isChecked: boolean
   /** An item that fails may be tried again. */
   isRetried: boolean
+  /** A run inside of it may wait for events. */
+  tells?: true
 }
 
 /** One item; code that looks at what it is given; and code that says whether it is tried again. */
@@ -19,7 +22,7 @@ export const itemLogic = 'item'
 export const checkActor = 'check()'
 export const retryActor = 'retry()'
 
-export const chartOf = ({ name, version, description, executable, concurrency }: BatchShape) => ({
+export const chartOf = ({ name, version, description, executable, concurrency, tells }: BatchShape) => ({
   id: name,
   ...(version !== undefined && { version }),
   description: description ?? `Runs ${executable} over a list, ${concurrency} at once.`,
@@ -41,6 +44,7 @@ export const chartOf = ({ name, version, description, executable, concurrency }:
         'xstate.error.actor.*': { actions: ['breakItem', 'tellItem', 'dropItem', 'fill'] },
         'ask.reported': { actions: ['hear', 'passReport'] },
         approve: { actions: ['decide'] },
+        ...(tells && { [tellEvent]: { actions: ['passDown'] } }),
         cancel: { target: 'cancelled', actions: ['stopItems', 'cancel'] },
       },
     },
@@ -61,7 +65,7 @@ export const chartOf = ({ name, version, description, executable, concurrency }:
   },
 })
 
-export const itemChartOf = ({ name, executable, isChecked, isRetried }: BatchShape) => ({
+export const itemChartOf = ({ name, executable, isChecked, isRetried, tells }: BatchShape) => ({
   id: `${name}-item`,
   initial: isChecked ? 'checking' : 'running',
   states: {
@@ -92,7 +96,11 @@ export const itemChartOf = ({ name, executable, isChecked, isRetried }: BatchSha
         ],
         onError: { target: 'ended', actions: ['break'] },
       },
-      on: { 'ask.reported': { actions: ['passReport'] }, approve: { actions: ['decide'] } },
+      on: {
+        'ask.reported': { actions: ['passReport'] },
+        approve: { actions: ['decide'] },
+        ...(tells && { [tellEvent]: { actions: ['passDown'] } }),
+      },
     },
     ...(isRetried && {
       deciding: {

@@ -1,4 +1,5 @@
 /** The states and arrows of a planner, and of one step by the capability that it uses. Plain data. */
+import { tellEvent } from '../awaited.ts'
 import { runActor } from '../run.rules.ts'
 import { type PlannerRun, planningRun, type StepRun } from './planner.context.ts'
 
@@ -20,6 +21,8 @@ export type PlannerShape = {
   isJudged: boolean
   /** Its author makes the data. */
   isConcluded: boolean
+  /** A run inside of it may wait for events. */
+  tells?: true
 }
 
 /** Code that checks a plan, judges a step, and makes the data. */
@@ -73,6 +76,7 @@ export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => stri
           cancel: { target: 'cancelled', actions: ['stopSteps', 'cancel'] },
           'ask.reported': { actions: ['hear', 'passReport'] },
           approve: { actions: ['decide'] },
+          ...(shape.tells && { [tellEvent]: { actions: ['passDown'] } }),
         },
         states: {
           beginning: { always: [{ guard: 'was given', target: 'validating' }, { target: 'planning' }] },
@@ -144,7 +148,7 @@ export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => stri
 }
 
 export const stepChartOf = (
-  { name, isJudged }: PlannerShape,
+  { name, isJudged, tells }: PlannerShape,
   { name: capability, executable, description }: PlannerShape['capabilities'][number],
 ) => {
   const after = isJudged ? 'judging' : 'ended'
@@ -183,7 +187,11 @@ export const stepChartOf = (
                 onDone: { target: after, actions: ['takeRun'] },
                 onError: { target: 'ended', actions: ['break'] },
               },
-              on: { 'ask.reported': { actions: ['passReport'] }, approve: { actions: ['decide'] } },
+              on: {
+                'ask.reported': { actions: ['passReport'] },
+                approve: { actions: ['decide'] },
+                ...(tells && { [tellEvent]: { actions: ['passDown'] } }),
+              },
             },
       ...(isJudged && {
         judging: {

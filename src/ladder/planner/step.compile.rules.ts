@@ -1,5 +1,6 @@
 /** What the names in the chart of one step mean. */
-import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, sendParent, sendTo, setup } from 'xstate'
+import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, enqueueActions, sendParent, sendTo, setup } from 'xstate'
+import { toldInside } from '../awaited.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, runActor } from '../run.rules.ts'
 import { codeActor, judgeActor, type PlannerShape, stepChartOf } from './planner.chart.rules.ts'
@@ -46,6 +47,9 @@ export const stepMachine = (
       })),
       passReport: sendParent(({ event }) => event),
       decide: sendTo('run', ({ event }) => event),
+      passDown: enqueueActions(({ event, enqueue }) => {
+        for (const one of toldInside(event)) enqueue.sendTo('run', one)
+      }),
     },
     guards: { 'has failed': ({ event }) => 'error' in doneIn(event) },
   }).createMachine({

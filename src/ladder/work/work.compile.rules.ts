@@ -1,6 +1,7 @@
 /** What the names mean that all charts with work in them share. */
 import { assign, type EventObject, enqueueActions } from 'xstate'
 import type { AskReport } from '../../index.ts'
+import { eventIn, toldInside } from '../awaited.ts'
 import type { HistoryReader } from '../history.rules.ts'
 import { type DecisionEvent, decidedSince, hasParent, type RunEnd, runActor, waitingSince } from '../run.rules.ts'
 import { runOf } from './work.chart.rules.ts'
@@ -37,6 +38,13 @@ export const workActions = (now: () => number, cutOff: CutOff = answered): Recor
     /** Its time is up, say: nobody waits for it. Where all are cancelled, it is told to end. */
     leaveRun: enqueueActions(({ event, enqueue }, { step }: Params) => {
       if (event.type !== 'cancel') enqueue.stopChild(runOf(step))
+    }),
+    /** A step of its own may wait for it; whoever holds a run has told it that. */
+    takeTold: enqueueActions(({ context, event, enqueue }) => {
+      if (!hasParent(context)) enqueue.raise(eventIn(event))
+    }),
+    passDown: enqueueActions(({ context, event, enqueue }) => {
+      for (const work of workWithRun(context as WorkState)) for (const one of toldInside(event)) enqueue.sendTo(runOf(work), one)
     }),
     cancelRuns: enqueueActions(({ context, event, enqueue }) => {
       for (const work of workWithRun(context as WorkState)) enqueue.sendTo(runOf(work), event)
