@@ -9,7 +9,7 @@ import { textOf } from '../tidy/sources.ts'
 
 const root = join(import.meta.dirname, '../..')
 const prints: Readonly<Record<string, string>> = {
-  'agent-runs': "Danube 0 completed",
+  'agent-runs': 'Danube 0 completed',
   workflows: "parcel fulfil/o-17/ship#1 [ 'charge completed', 'tell completed', 'ship completed' ]",
   supervisors: 'Bees dance to tell where flowers are. evaluate',
   orchestrators: "0 { questions: 1, answer: 'Within 14 days.' }",
@@ -32,12 +32,22 @@ test('they run one after the other in an empty folder, without a key', async () 
       )
       writeFileSync(join(folder, `${guide}.mjs`), pointed)
     }
-    const all = programs.map(([guide]) => `console.log(${JSON.stringify(`# ${guide}`)}); await import(${JSON.stringify(`./${guide}.mjs`)})`).join('\n')
+    const all = programs
+      .map(([guide]) => `console.log(${JSON.stringify(`# ${guide}`)}); await import(${JSON.stringify(`./${guide}.mjs`)})`)
+      .join('\n')
     writeFileSync(join(folder, 'main.mjs'), all)
 
-    const { stdout } = await promisify(execFile)(process.execPath, ['main.mjs'], { cwd: folder, env: { ...process.env, STATECAST_MODEL: 'scripted/offline' } })
+    const { stdout } = await promisify(execFile)(process.execPath, ['main.mjs'], {
+      cwd: folder,
+      env: { ...process.env, STATECAST_MODEL: 'scripted/offline' },
+    })
 
-    const said = Object.fromEntries(stdout.split(/^# /m).slice(1).map((part) => [part.slice(0, part.indexOf('\n')), part]))
+    const said = Object.fromEntries(
+      stdout
+        .split(/^# /m)
+        .slice(1)
+        .map((part) => [part.slice(0, part.indexOf('\n')), part]),
+    )
     for (const [guide, words] of Object.entries({ ...prints, 'in tests': 'sent' })) expect(said[guide]).toContain(words)
   } finally {
     rmSync(folder, { recursive: true, force: true })

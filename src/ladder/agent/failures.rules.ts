@@ -62,5 +62,6 @@ export const cancelledError = (name: string, reason: string | null, trips: numbe
   code: 'AGENT_CANCELLED',
   category: 'cancelled',
   message: `'${name}' was cancelled`,
+  hint: 'resume() goes on with it where it was stopped',
   context: { cancelledAt: trips, reason },
 })

@@ -130,7 +130,11 @@ export const chartOf = (shape: SupervisorShape) => {
         on: { execute: { target: 'working', actions: ['begin'] } },
       },
       working: {
-        on: { cancel: [...(asksAny ? [cutOff.arrow] : []), { target: `#${name}.cancelled`, actions: ['cancel'] }], ...hearing, ...(tells && telling) },
+        on: {
+          cancel: [...(asksAny ? [cutOff.arrow] : []), { target: `#${name}.cancelled`, actions: ['cancel'] }],
+          ...hearing,
+          ...(tells && telling),
+        },
         ...(ack ? { type: 'parallel', states: { iterations, acknowledging: acknowledging(ack.executable) } } : iterations),
       },
       ...(asksAny && { cancelling: cutOff.state }),

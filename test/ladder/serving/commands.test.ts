@@ -56,7 +56,10 @@ test('[WL-136] what a step waits for is sent from outside; what fits none is ref
   await rpc('ladder.execute', run)
 
   expect(await rpc('ladder.send', { ...run, event: { type: 'paid', amount: 'much' } })).toMatchObject({ status: 400 })
-  expect(await rpc('ladder.send', { ...run, event: { type: 'payed' } })).toMatchObject({ status: 400, json: { error: { hint: 'steps wait for paid' } } })
+  expect(await rpc('ladder.send', { ...run, event: { type: 'payed' } })).toMatchObject({
+    status: 400,
+    json: { error: { hint: 'steps wait for paid' } },
+  })
   expect((await rpc('ladder.send', { ...run, event: { type: 'paid', amount: 5 } })).json).toEqual({ sent: 'r' })
   expect((await rpc('ladder.result', { ...run, wait: true })).json).toMatchObject({ status: 'completed', data: { amount: 5 } })
 })

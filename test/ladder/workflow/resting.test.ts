@@ -64,7 +64,11 @@ test('a step waits for an event, which is its output; what nobody waits for, or 
   const misspelt = payment.send('p', { type: 'payed', amount: 5 })
   await expect(kit.clock.until(misspelt)).rejects.toMatchObject({ code: 'SCHEMA_VALIDATION_FAILED', hint: 'steps wait for paid' })
   const odd = payment.send('p', { type: 'paid', amount: 'much' })
-  await expect(kit.clock.until(odd)).rejects.toMatchObject({ code: 'SCHEMA_VALIDATION_FAILED', context: { step: 'paid' }, hint: expect.stringContaining('waits on') })
+  await expect(kit.clock.until(odd)).rejects.toMatchObject({
+    code: 'SCHEMA_VALIDATION_FAILED',
+    context: { step: 'paid' },
+    hint: expect.stringContaining('waits on'),
+  })
   await kit.clock.until(payment.send('p', { type: 'paid', amount: 5 }, { id: 'bank-1' }))
   const { data } = await kit.clock.until(running.result)
 
