@@ -44,7 +44,7 @@ const linesOf = (row: ActorRow): string[][] => {
 }
 
 const stateOf = ({ error, quarantine, waiting, status }: ActorRow, own: unknown): string => {
-  if (error) return `cannot be woken [${error.code}]`
+  if (error) return `cannot be woken [${error.code}]${error.code === 'not_found' ? ': --app FILE has to bring its kind' : ''}`
   if (quarantine) return `quarantined [${quarantine.code}]`
   if (waiting > 0) return `${printable(stateText(own))}, waits for a person`
   return status === 'done' || status === 'error' ? `${printable(stateText(own))} (${status})` : printable(stateText(own))

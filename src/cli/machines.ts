@@ -54,6 +54,9 @@ const list = (known: Record<string, AnyStateMachine>, json: boolean): number => 
 const unknown = (name: string, known: string[]): RuntimeError => {
   const near = nearest(name, known)
   return new RuntimeError('not_found', `no machine is named '${name.slice(0, 80)}'`, {
-    hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `there are: ${known.join(', ')}`,
+    hint:
+      near.length > 0
+        ? `did you mean ${near.join(', ')}?`
+        : `there are: ${known.join(', ')}; those of yours come with an app: a statecast.config.ts here, or --app FILE`,
   })
 }

@@ -1,6 +1,7 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import { type Tool, uuid } from '../index.ts'
 import { checkHeard, type Heard } from './audience.ts'
+import { type Awaiting, checkAwaited, tellEvent } from './awaited.ts'
 import { lend, lentTo } from './contexts.ts'
 import { type ToolOptions, toolOf, toolOptions } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
@@ -92,6 +93,21 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     return this.goingOn(runId, { type: 'resume' }, options)
   }
 
+  /**
+   * Tells a run what a step of it waits for, or one of a run inside of it. What comes before that step is not kept.
+   * @throws LadderError SCHEMA_VALIDATION_FAILED for what no step takes, and the run waits on; on drift; RuntimeError closed when it has ended, not_found
+   */
+  async send(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
+    await checkAwaited(this.name, this.awaits, event)
+    const isInside = this.inside.some(({ awaits }) => awaits.some(({ type }) => type === event.type))
+    await this.told(runId, isInside ? { type: tellEvent, event } : event, options)
+  }
+
+  /** Steps that wait for events, those of all that may run inside of it too. */
+  get awaits(): readonly Awaiting[] {
+    return [...this.#all()].flatMap((one) => one.waits)
+  }
+
   /** What the actor of a run is created with, for whoever begins it there, by `execute`. @throws LadderError SCHEMA_VALIDATION_FAILED */
   async runInput(runId: string, input: Input): Promise<RunInput> {
     return { ...this.begin({ runId }), runId, input: await this.fit(input) }
@@ -138,6 +154,11 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
 
   /** What its input has to be, where it says so. */
   protected abstract readonly takes: Schema | undefined
+
+  /** Steps of its own that wait for events. */
+  protected get waits(): readonly Awaiting[] {
+    return []
+  }
 
   /** What an event of its run means besides. */
   protected alsoTold(_event: LadderEvent, _runId: string): LadderEvent[] {

@@ -1,6 +1,7 @@
 /** A run as its callers go with it: begun or gone on with, heard, cancelled by a signal, and waited for. */
 import { type Actor, type ActorSnapshot, isRuntimeError } from '../index.ts'
 import type { LadderEvent } from './envelope.ts'
+import { wordsOf } from './errors.ts'
 import { heardOf } from './heard.ts'
 import type { RunState } from './run.rules.ts'
 
@@ -25,7 +26,7 @@ export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave,
   try {
     if (begin.type !== 'execute') await actor.snapshot()
     await actor.send(begin, begin.type === 'execute' ? { id: 'execute' } : {}).catch(unlessEnded)
-    const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
+    const cancel = (): void => void actor.send({ type: 'cancel', reason: wordsOf(signal?.reason ?? 'aborted') }).catch(() => undefined)
     if (signal?.aborted) cancel()
     signal?.addEventListener('abort', cancel, { signal: leave })
     const snapshot = await actor.waitForTag('settled')

@@ -92,7 +92,10 @@ export const jsonIn = (text: string): unknown => {
   try {
     return JSON.parse(isFenced ? trimmed.slice(trimmed.indexOf('\n'), -3) : trimmed)
   } catch (cause) {
-    throw new LadderError('SCHEMA_VALIDATION_FAILED', `the answer is no JSON: ${(cause as Error).message}`, { cause })
+    throw new LadderError('SCHEMA_VALIDATION_FAILED', `the answer is no JSON: ${(cause as Error).message}`, {
+      cause,
+      hint: 'with repair: 1 the model is asked again and told what is wrong; the offline stand-in writes no JSON, and has to be replaced by a script or a model',
+    })
   }
 }
 

@@ -1,4 +1,5 @@
 /** The states and arrows of a run of an agent. Plain data, but for what is read from events. */
+import { tellEvent } from '../awaited.ts'
 import { type AgentRun, askInput } from './agent.context.ts'
 import { type AroundShape, aroundStates, endsOf, isPaced, keptOf, stepStates } from './around.chart.rules.ts'
 
@@ -15,6 +16,8 @@ export type AgentShape = {
   inner: Readonly<Record<string, { executable: string; isText: boolean }>>
   /** What stands around it, if anything does. */
   around?: AroundShape
+  /** A run inside of it may wait for events. */
+  tells?: true
 }
 
 /** Code of its author: what the model is told, and whether its answer is what it has to be. */
@@ -64,6 +67,7 @@ export const chartOf = (shape: AgentShape) => {
         on: {
           'ask.reported': { actions: ['hear', 'tellHeard', 'passReport', ...(runsAny ? ['run', 'stopRun'] : [])] },
           approve: { actions: ['decide'] },
+          ...(shape.tells && { [tellEvent]: { actions: ['passDown'] } }),
           ...(runsAny && {
             'xstate.done.actor.*': { actions: ['takeRun', 'answerCall'] },
             'xstate.error.actor.*': { actions: ['breakRun'] },

@@ -52,6 +52,7 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
       ...(version !== undefined && { version }),
       ...(description !== undefined && { description }),
       ...(around && { around }),
+      ...(executables.some(({ awaits }) => awaits.length > 0) && { tells: true as const }),
     }
     const contextOf = (runId: string) => this.contextOf(runId)
     const { onUsage } = hooks

@@ -2,6 +2,7 @@
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, sendTo, setup } from 'xstate'
 import type { AskOutput, AskReport } from '../../index.ts'
 import { askAgent, askAgentByStep } from '../../index.ts'
+import { toldInside } from '../awaited.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { errorBody, type LadderErrorBody, ladderHints, wordsOf } from '../errors.ts'
 import { below, type DecisionEvent, hasParent, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
@@ -157,6 +158,9 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
         const { callId } = event.report
         const run = context.calls.find((call) => call.callId === callId)?.run
         if (run && !run.report) enqueue.stopChild(run.id)
+      }),
+      passDown: enqueueActions(({ context, event, enqueue }) => {
+        for (const { run } of context.calls) if (isAtWork(run)) for (const one of toldInside(event)) enqueue.sendTo(run.id, one)
       }),
       cancelRuns: enqueueActions(({ context, event, enqueue }) => {
         for (const { run } of context.calls) if (isAtWork(run)) enqueue.sendTo(run.id, event)

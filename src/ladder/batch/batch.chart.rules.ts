@@ -1,4 +1,5 @@
 /** The states and arrows of a batch, and of one item of it. Plain data. */
+import { tellEvent } from '../awaited.ts'
 import { runActor } from '../run.rules.ts'
 import { runsEndMs } from '../work/work.chart.rules.ts'
 import type { ItemRun } from './batch.context.ts'
@@ -13,6 +14,8 @@ export type BatchShape = {
   isChecked: boolean
   /** An item that fails may be tried again. */
   isRetried: boolean
+  /** A run inside of it may wait for events. */
+  tells?: true
 }
 
 /** One item; code that looks at what it is given; and code that says whether it is tried again. */
@@ -20,7 +23,7 @@ export const itemLogic = 'item'
 export const checkActor = 'check()'
 export const retryActor = 'retry()'
 
-export const chartOf = ({ name, version, description, executable, concurrency }: BatchShape) => ({
+export const chartOf = ({ name, version, description, executable, concurrency, tells }: BatchShape) => ({
   id: name,
   ...(version !== undefined && { version }),
   description: description ?? `Runs ${executable} over a list, ${concurrency} at once.`,
@@ -42,6 +45,7 @@ export const chartOf = ({ name, version, description, executable, concurrency }:
         'xstate.error.actor.*': { actions: ['breakItem', 'tellItem', 'dropItem', 'fill'] },
         'ask.reported': { actions: ['hear', 'passReport'] },
         approve: { actions: ['decide'] },
+        ...(tells && { [tellEvent]: { actions: ['passDown'] } }),
         cancel: [
           { guard: 'runs items', target: 'cancelling', actions: ['cancel', 'cancelItems'] },
           { target: 'cancelled', actions: ['cancel'] },
@@ -76,7 +80,7 @@ export const chartOf = ({ name, version, description, executable, concurrency }:
 
 const cutOff = { cancel: { target: 'ended', actions: ['cutOff'] } }
 
-export const itemChartOf = ({ name, executable, isChecked, isRetried }: BatchShape) => ({
+export const itemChartOf = ({ name, executable, isChecked, isRetried, tells }: BatchShape) => ({
   id: `${name}-item`,
   initial: isChecked ? 'checking' : 'running',
   states: {
@@ -108,7 +112,12 @@ export const itemChartOf = ({ name, executable, isChecked, isRetried }: BatchSha
         ],
         onError: { target: 'ended', actions: ['break'] },
       },
-      on: { 'ask.reported': { actions: ['passReport'] }, approve: { actions: ['decide'] }, cancel: { actions: ['cancelRun'] } },
+      on: {
+        'ask.reported': { actions: ['passReport'] },
+        approve: { actions: ['decide'] },
+        cancel: { actions: ['cancelRun'] },
+        ...(tells && { [tellEvent]: { actions: ['passDown'] } }),
+      },
     },
     ...(isRetried && {
       deciding: {

@@ -39,6 +39,7 @@ export class Batch<Item = unknown, Data = unknown> extends Executable<readonly I
       concurrency,
       isChecked: executable.schema !== undefined,
       isRetried: (retry.attempts ?? 1) > 1,
+      ...(executable.awaits.length > 0 && { tells: true as const }),
       ...(version !== undefined && { version }),
       ...(description !== undefined && { description }),
     }

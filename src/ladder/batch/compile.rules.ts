@@ -1,6 +1,7 @@
 /** What the names in the charts of a batch mean. */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, sendParent, sendTo, setup } from 'xstate'
 import type { AskReport } from '../../index.ts'
+import { toldInside } from '../awaited.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { hasParent, isWithin, type RunEnd, type RunInput, rootOf, runActor, waitingSince } from '../run.rules.ts'
@@ -77,6 +78,9 @@ const itemMachine = (shape: BatchShape, { run, check, retry }: BatchParts): AnyS
       ),
       passReport: sendParent(({ event }) => event),
       decide: sendTo('run', ({ event }) => event),
+      passDown: enqueueActions(({ event, enqueue }) => {
+        for (const one of toldInside(event)) enqueue.sendTo('run', one)
+      }),
     },
     guards: {
       'is unfit': ({ event }) => fitIn(event) !== null,
@@ -128,6 +132,9 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
         if (hasParent(context)) enqueue.sendParent(event)
       }),
       /** It goes to the run that wants to make the call. */
+      passDown: enqueueActions(({ context, event, enqueue }) => {
+        for (const index of context.running) enqueue.sendTo(itemActor(index), event)
+      }),
       decide: enqueueActions(({ context, event, enqueue }) => {
         const { ask } = event as unknown as { ask: string }
         for (const index of context.running) if (isWithin(ask, itemRunId(context, index))) enqueue.sendTo(itemActor(index), event)

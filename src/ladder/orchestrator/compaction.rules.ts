@@ -52,6 +52,13 @@ export const compactionOf = (content: string, { from, to }: Range): Compaction =
   replacesToIndex: to,
 })
 
+/** The history with the summary in the place of what it stands for. Those that come after have other places then. */
+export const compacted = (history: readonly HistoryMessage[], { summary, replacesFromIndex, replacesToIndex }: Compaction): HistoryMessage[] => [
+  ...history.slice(0, replacesFromIndex),
+  summary,
+  ...history.slice(replacesToIndex + 1),
+]
+
 /** In the place of a summary, where no model makes one. */
 export const memoOf = ({ from, to }: Range): string => `[${to - from + 1} earlier messages are left out here.]`
 

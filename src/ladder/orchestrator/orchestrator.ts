@@ -1,7 +1,7 @@
 /** `orchestrator()`: a session whose turns are supervised, kept between calls, crashes and nodes. */
 
 import type { AnyStateMachine } from 'xstate'
-import { type Agent, now, type Runtime, type Tool, uuid } from '../../index.ts'
+import { type Agent, now, type Runtime, RuntimeError, type Tool, uuid } from '../../index.ts'
 import { checkedDecision, type Decision, type PendingCall } from '../approval.ts'
 import { checkHeard } from '../audience.ts'
 import { lend } from '../contexts.ts'
@@ -198,6 +198,13 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       context: { sessionId, callId: decision.callId },
       hint: 'it was decided before, or its turn has ended: pending() lists those that wait',
     })
+  }
+
+  /** Tells the turn that is under way what a step of a run inside of it waits for. @throws LadderError SCHEMA_VALIDATION_FAILED; RuntimeError not_found */
+  async send(sessionId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
+    const session = await sessionOf(this.#binding.runtime, this.name, sessionId)
+    if (session?.turn?.isPlaced && !session.turn.end) return this.#supervisor.send(turnRunId(session), event, options)
+    throw new RuntimeError('not_found', `no turn of the session '${sessionId.slice(0, 80)}' is under way`, { hint: 'send it while execute() waits' })
   }
 
   /** Forgets a session: a turn that is under way is cancelled, its rows and journals are removed. */

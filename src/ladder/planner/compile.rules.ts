@@ -146,6 +146,9 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
         if (hasParent(context)) enqueue.sendParent(event)
       }),
       /** It goes to the run that wants to make the call. */
+      passDown: enqueueActions(({ context, event, enqueue }) => {
+        for (const index of running(context)) enqueue.sendTo(stepActorId(index), event)
+      }),
       decide: enqueueActions(({ context, event, enqueue }) => {
         const { ask } = event as unknown as { ask: string }
         if (isWithin(ask, planningRun(context))) enqueue.sendTo(planActor, event)

@@ -1,4 +1,5 @@
 /** The states and arrows of a planner, and of one step by the capability that it uses. Plain data. */
+import { tellEvent } from '../awaited.ts'
 import { runActor } from '../run.rules.ts'
 import { runsEndMs } from '../work/work.chart.rules.ts'
 import type { PlannerRun, StepRun } from './planner.context.ts'
@@ -21,6 +22,8 @@ export type PlannerShape = {
   isJudged: boolean
   /** Its author makes the data. */
   isConcluded: boolean
+  /** A run inside of it may wait for events. */
+  tells?: true
 }
 
 /** Code that checks a plan, judges a step, and makes the data. */
@@ -85,6 +88,7 @@ export const chartOf = (shape: PlannerShape) => {
           ],
           'ask.reported': { actions: ['hear', 'passReport'] },
           approve: { actions: ['decide'] },
+          ...(shape.tells && { [tellEvent]: { actions: ['passDown'] } }),
         },
         states: {
           beginning: { always: [{ guard: 'was given', target: 'validating' }, { target: 'planning' }] },
@@ -158,7 +162,7 @@ export const chartOf = (shape: PlannerShape) => {
 }
 
 export const stepChartOf = (
-  { name, isJudged }: PlannerShape,
+  { name, isJudged, tells }: PlannerShape,
   { name: capability, executable, description }: PlannerShape['capabilities'][number],
 ) => {
   const after = isJudged ? 'judging' : 'ended'
@@ -202,7 +206,12 @@ export const stepChartOf = (
                 ],
                 onError: { target: 'ended', actions: ['break'] },
               },
-              on: { 'ask.reported': { actions: ['passReport'] }, approve: { actions: ['decide'] }, cancel: { actions: ['cancelRun'] } },
+              on: {
+                'ask.reported': { actions: ['passReport'] },
+                approve: { actions: ['decide'] },
+                cancel: { actions: ['cancelRun'] },
+                ...(tells && { [tellEvent]: { actions: ['passDown'] } }),
+              },
             },
       ...(isJudged && {
         judging: {

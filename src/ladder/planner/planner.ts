@@ -59,6 +59,7 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
       waits: planOnly,
       isJudged: onStep !== undefined,
       isConcluded: output !== undefined,
+      ...(executables.some(({ awaits }) => awaits.length > 0) && { tells: true as const }),
       capabilities: capabilities.map(([one, { use, description: what }]) => ({
         name: one,
         description: what,

@@ -1,5 +1,6 @@
 /** What the names in the chart of one step mean. */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, enqueueActions, sendParent, sendTo, setup } from 'xstate'
+import { toldInside } from '../awaited.ts'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, runActor } from '../run.rules.ts'
 import type { PlanStep } from './plan.rules.ts'
@@ -51,6 +52,9 @@ export const stepMachine = (
       cutOff: assign(({ context: { step } }) => ({ error: cancelledError(step) })),
       passReport: sendParent(({ event }) => event),
       decide: sendTo('run', ({ event }) => event),
+      passDown: enqueueActions(({ event, enqueue }) => {
+        for (const one of toldInside(event)) enqueue.sendTo('run', one)
+      }),
     },
     guards: { 'has failed': ({ event }) => 'error' in doneIn(event), 'was cancelled': ({ context }) => context.stopped === true },
   }).createMachine({

@@ -80,6 +80,21 @@ export const ladderCommands = (executables: readonly AnyExecutable[]): Readonly<
         return answered(executable, runId, waiting)
       }),
   })
+  const send = command({
+    input: z
+      .strictObject({
+        ...Run,
+        event: z.looseObject({ type: z.string().min(1).max(64) }).describe('what a step waits for, with its data'),
+        id: z.string().min(1).max(200).optional().describe('names the event: sent again under that name it counts once'),
+      })
+      .describe('tells a run what a step of it waits for, or one of a run inside of it'),
+    scope: 'write',
+    run: ({ name, runId, event, id }) =>
+      told(async () => {
+        await named(name).send(runId, event, id === undefined ? {} : { id })
+        return { sent: runId }
+      }),
+  })
   const cancel = command({
     input: z.strictObject({ ...Run, reason: z.string().max(500).optional() }).describe('ends a run that is under way: what was done stays'),
     scope: 'write',
@@ -132,6 +147,7 @@ export const ladderCommands = (executables: readonly AnyExecutable[]): Readonly<
     'ladder.execute': execute,
     'ladder.result': result,
     'ladder.resume': resume,
+    'ladder.send': send,
     'ladder.cancel': cancel,
     'ladder.pending': pending,
     'ladder.decide': decide,

@@ -1,5 +1,5 @@
 /** The states and arrows of a supervisor: its intents are regions by the names that its author gave. Plain data. */
-import { about, cancelling, deciding, hearing, leaving, timeOf, working } from '../work/work.chart.rules.ts'
+import { about, cancelling, deciding, hearing, leaving, telling, timeOf, working } from '../work/work.chart.rules.ts'
 import { ackWork, type SupervisorRun } from './supervisor.context.ts'
 
 export type SupervisorShape = {
@@ -18,6 +18,8 @@ export type SupervisorShape = {
   maxIterations: number
   /** One decision and one dispatch are all: it is a turn of an orchestrator. */
   isSingle?: true
+  /** A run inside of it may wait for events. */
+  tells?: true
 }
 
 /** Code that chooses, that puts together what branches did, and that makes the data. */
@@ -27,7 +29,7 @@ export const mergeActor = 'merge()'
 export const outputActor = 'output()'
 
 export const chartOf = (shape: SupervisorShape) => {
-  const { name, version, description, intents, router, classifier, ack, choosesOnce, isSingle } = shape
+  const { name, version, description, intents, router, classifier, ack, choosesOnce, isSingle, tells } = shape
   const failed = { target: `#${name}.failed` }
   const broken = { ...failed, actions: ['breakDown'] }
   const chosen = [
@@ -126,7 +128,11 @@ export const chartOf = (shape: SupervisorShape) => {
         on: { execute: { target: 'working', actions: ['begin'] } },
       },
       working: {
-        on: { cancel: [cutOff.arrow, { target: `#${name}.cancelled`, actions: ['cancel'] }], ...hearing },
+        on: {
+          cancel: [cutOff.arrow, { target: `#${name}.cancelled`, actions: ['cancel'] }],
+          ...hearing,
+          ...(tells && telling),
+        },
         ...(ack ? { type: 'parallel', states: { iterations, acknowledging: acknowledging(ack.executable) } } : iterations),
       },
       cancelling: cutOff.state,

@@ -56,11 +56,13 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     this.#picks = intents.some(({ history }) => history !== undefined)
     this.#streamed = intents.flatMap((intent) => (intent.streamTo === undefined ? [] : [intent.name]))
     this.#begin = this.#beginning(definition)
+    const executables = [router, ...[classifier, ack, ...intents].map((one) => one?.agent)].filter((one) => one !== undefined)
     this.#shape = {
       type,
       name,
       maxIterations,
       ...(isSingle && { isSingle: true as const }),
+      ...(executables.some(({ awaits }) => awaits.length > 0) && { tells: true as const }),
       ...(version !== undefined && { version }),
       ...(description !== undefined && { description }),
       ...(router && { router: router.name }),
@@ -77,7 +79,6 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     const store = snapshots ?? (snapshotStore && (() => snapshotStore))
     const mirror = store && new Mirror({ ...this.mirrorParts('supervisor', store), after: afterWork, atEnd })
     this.#mirror = mirror
-    const executables = [router, ...[classifier, ack, ...intents].map((one) => one?.agent)].filter((one) => one !== undefined)
     this.inside = executables
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
     // Only code dispatches.

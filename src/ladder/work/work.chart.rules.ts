@@ -1,4 +1,5 @@
 /** The states of a piece of an author's code, in which an executable may run. Plain data. */
+import { tellEvent } from '../awaited.ts'
 import type { HistoryReader } from '../history.rules.ts'
 import type { WorkState } from './work.context.ts'
 
@@ -107,6 +108,9 @@ export const leaving = (work: string, over: readonly unknown[]) => ({
 
 /** ms that those inside may take to end; a model that does not hand over what it has said takes one second. */
 export const runsEndMs = 10_000
+
+/** What somebody sends to the run and a run inside of it may wait for. */
+export const telling = { [tellEvent]: { actions: ['takeTold', 'passDown'] } }
 
 /** What is said of agents inside, and what is said to them. */
 export const hearing = { 'ask.reported': { actions: ['hear', 'passReport'] }, approve: { actions: ['decide'] } }

@@ -1,6 +1,7 @@
 /** What the names mean that all charts with work in them share. */
 import { assign, type EventObject, enqueueActions } from 'xstate'
 import type { AskReport } from '../../index.ts'
+import { eventIn, toldInside } from '../awaited.ts'
 import type { HistoryReader } from '../history.rules.ts'
 import { type DecisionEvent, decidedSince, hasParent, type RunApart, type RunEnd, runActor, waitingSince } from '../run.rules.ts'
 import type { CallEndInput } from './calls.effects.ts'
@@ -55,6 +56,13 @@ export const workActions = (now: () => number, cutOff: CutOff = () => ({})): Rec
     /** It has ended, or nobody waits for it. Where all are cancelled, or its time is up, it is told to end. */
     leaveRun: enqueueActions(({ event, enqueue }, { step }: Params) => {
       if (event.type !== 'cancel' && !event.type.startsWith(`xstate.after.${timeOf(step)}.`)) enqueue.stopChild(runOf(step))
+    }),
+    /** A step of its own may wait for it; whoever holds a run has told it that. */
+    takeTold: enqueueActions(({ context, event, enqueue }) => {
+      if (!hasParent(context)) enqueue.raise(eventIn(event))
+    }),
+    passDown: enqueueActions(({ context, event, enqueue }) => {
+      for (const work of workWithRun(context as WorkState)) for (const one of toldInside(event)) enqueue.sendTo(runOf(work), one)
     }),
     cancelRuns: enqueueActions(({ context, event, enqueue }) => {
       const { reason = 'cancelled' } = event as { reason?: string }

@@ -1,6 +1,7 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
 
 import { type Heard, heardKinds } from '../audience.ts'
+import { tellEvent } from '../awaited.ts'
 import type { Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
@@ -282,7 +283,7 @@ const sorts = ['run', 'agent', 'parallel', 'sleep', 'sleepUntil', 'waitFor']
 export const isWork = (step: AnyStep): step is AnyWork => 'run' in step || 'agent' in step
 const isTime = (ms: unknown): boolean => typeof ms === 'number' && Number.isFinite(ms) && ms >= 0
 /** What the run itself is told. */
-const ownEvents = ['execute', 'resume', 'cancel']
+const ownEvents = ['execute', 'resume', 'cancel', tellEvent]
 
 const checkWait = (workflow: string, { name, waitFor, timeoutMs = 0 }: WaitStep<never, never, string>): void => {
   if (typeof waitFor !== 'string' || !/^[\w.:-]{1,64}$/.test(waitFor) || waitFor.startsWith('xstate.') || ownEvents.includes(waitFor))

@@ -168,6 +168,7 @@ const rest = (step: Resting, scope: Scope, leads: Leads): AnyActorLogic =>
       if ('waitFor' in step && given === undefined)
         throw new LadderError('STEP_TIMEOUT', `the step '${step.name}' has waited ${step.timeoutMs} ms for '${step.waitFor}', and it has not come`, {
           context: { step: step.name, event: step.waitFor },
+          hint: 'onFailure leads elsewhere, and resume() waits anew',
         })
       const output = 'waitFor' in step ? await checked({ name: step.name, output: definedSchema(step.schema) }, given) : undefined
       return { ended: 'completed', output, state: run.state, ...onwardOf(await leads.after(code, output)) }

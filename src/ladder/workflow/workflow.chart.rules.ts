@@ -1,5 +1,5 @@
 /** The states and arrows of a workflow, by the names that its author gave. Plain data. */
-import { type Arrow, about, cancelling, deciding, hearing, working } from '../work/work.chart.rules.ts'
+import { type Arrow, about, cancelling, deciding, hearing, telling, working } from '../work/work.chart.rules.ts'
 import type { RunContext } from './workflow.context.ts'
 
 /** What the chart needs to know of a step; its code is an actor of the same name. */
@@ -17,7 +17,15 @@ type StepShape = {
   /** By these names, the executable that runs inside of it. */
   asks: Readonly<Record<string, string>>
 }
-export type WorkflowShape = { name: string; version?: string; description?: string; steps: readonly StepShape[]; maxSteps: number }
+export type WorkflowShape = {
+  name: string
+  version?: string
+  description?: string
+  steps: readonly StepShape[]
+  maxSteps: number
+  /** A run inside of it may wait for events. */
+  tells?: true
+}
 
 /** The actor that makes the output of a run: no step can have this name. */
 export const outputActor = 'output()'
@@ -107,7 +115,7 @@ const partsOf = (name: string, step: StepShape, after: readonly Arrow[]) => {
   return step.children.length > 0 ? together(name, step, after) : working(workOf(name, step, step.name, after))
 }
 
-export const chartOf = ({ name, version, description, steps }: WorkflowShape) => {
+export const chartOf = ({ name, version, description, steps, tells }: WorkflowShape) => {
   const first = `#${name}.steps.${steps[0]?.name}`
   const resume = steps.map((step) => ({ guard: about('stopped at', step.name), target: `#${name}.steps.${step.name}`, actions: ['mend'] }))
   const cutOff = cancelling(name)
@@ -134,6 +142,7 @@ export const chartOf = ({ name, version, description, steps }: WorkflowShape) =>
         on: {
           cancel: [cutOff.arrow, { target: `#${name}.cancelled`, actions: ['cancel'] }],
           ...hearing,
+          ...(tells && telling),
         },
       },
       cancelling: cutOff.state,

@@ -2,6 +2,7 @@
 
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
+import type { Awaiting } from '../awaited.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
@@ -9,7 +10,6 @@ import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { Mirror } from '../stores/mirror.ts'
 import { written } from '../written.ts'
-import { checkAwaited } from './awaited.ts'
 import { workflowMachine } from './compile.rules.ts'
 import {
   type AnyStep,
@@ -62,15 +62,6 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     })
   }
 
-  /**
-   * Tells a run what a step of it may wait for. What comes before that step is not kept.
-   * @throws LadderError SCHEMA_VALIDATION_FAILED for what no step takes, and the run waits on; WORKFLOW_DRIFT; RuntimeError closed when it has ended, not_found, bad_request
-   */
-  async send(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
-    await checkAwaited(this.#definition, event)
-    await this.told(runId, event, options)
-  }
-
   protected override ended(run: RunState): void {
     super.ended(run)
     this.#mirror?.ended(run as RunContext)
@@ -78,6 +69,10 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
 
   protected get takes(): Schema | undefined {
     return this.#definition.input
+  }
+
+  protected override get waits(): readonly Awaiting[] {
+    return this.#definition.steps.flatMap((step) => ('waitFor' in step ? [{ type: step.waitFor, step: step.name, schema: step.schema }] : []))
   }
 
   protected begin(): { state: unknown } {
@@ -111,6 +106,7 @@ const shapeOf = (definition: AnyWorkflow): WorkflowShape => {
     maxSteps,
     ...(version !== undefined && { version }),
     ...(description !== undefined && { description }),
+    ...(worksOf(definition).some((step) => 'agent' in step && step.agent.awaits.length > 0) && { tells: true as const }),
     steps: steps.map((step) => {
       const leads = Boolean(step.nextStep ?? step.onFailure ?? definition.nextStep)
       const works = isWork(step) ? [step] : childrenOf(step)

@@ -4,6 +4,7 @@ import type { ModelRequest } from '../../../src/index.ts'
 import {
   type CheckpointStore,
   type Compaction,
+  compacted,
   type HistoryMessage,
   type LadderEvent,
   memoryStore,
@@ -247,4 +248,12 @@ test('[WL-058] a compaction that was commanded and fails rejects, and the sessio
     message: expect.stringContaining('no compaction'),
   })
   expect(await turn([])).toMatchObject({ turnIndex: 0 })
+})
+
+test('compacted() puts the summary in the place of what it stands for, so that the next turn is given the shorter history', () => {
+  const history = ['a', 'b', 'c', 'd'].map((content) => ({ role: 'user' as const, content }))
+  const summary = { role: 'system' as const, content: 'a and b' }
+
+  expect(compacted(history, { summary, replacesFromIndex: 0, replacesToIndex: 1 }).map(({ content }) => content)).toEqual(['a and b', 'c', 'd'])
+  expect(compacted(history, { summary, replacesFromIndex: 1, replacesToIndex: 1 }).map(({ content }) => content)).toEqual(['a', 'a and b', 'c', 'd'])
 })

@@ -45,6 +45,25 @@ test('[WL-136] with serve: true runs are begun, waited for and looked at over HT
   expect(await rpc('ladder.result', { name: 'double', runId: 'nobody' })).toMatchObject({ status: 404 })
 })
 
+test('[WL-136] what a step waits for is sent from outside; what fits none is refused, and the run waits on', async () => {
+  const payment = workflow({ name: 'payment', steps: [{ name: 'wait', waitFor: 'paid', schema: z.object({ amount: z.number() }) }] })
+  const { rpc } = await aGateway({}, { extensions: [ladder({ executables: [payment], serve: true })] })
+  const run = { name: 'payment', runId: 'r' }
+  expect(await rpc('ladder.send', { ...run, event: { type: 'paid', amount: 5 } })).toMatchObject({
+    status: 404,
+    json: { error: { hint: expect.stringContaining('execute()') } },
+  })
+  await rpc('ladder.execute', run)
+
+  expect(await rpc('ladder.send', { ...run, event: { type: 'paid', amount: 'much' } })).toMatchObject({ status: 400 })
+  expect(await rpc('ladder.send', { ...run, event: { type: 'payed' } })).toMatchObject({
+    status: 400,
+    json: { error: { hint: 'steps wait for paid' } },
+  })
+  expect((await rpc('ladder.send', { ...run, event: { type: 'paid', amount: 5 } })).json).toEqual({ sent: 'r' })
+  expect((await rpc('ladder.result', { ...run, wait: true })).json).toMatchObject({ status: 'completed', data: { amount: 5 } })
+})
+
 test('[WL-136] a run is cancelled and gone on with from outside; who waits for too long is told that it is running', async () => {
   let [hang, ran] = [true, 0]
   const slow = workflow({

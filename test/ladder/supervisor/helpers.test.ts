@@ -251,6 +251,24 @@ test('[WL-105] several of the same work at once, each under its own name', async
     expect(() => fanOut(unit, count)).toThrow(expect.objectContaining({ code: 'SUPERVISOR_CONFIG' }))
 })
 
+test('[WL-105] copies that are given a name are known by their names where somebody chooses', async () => {
+  const search = workflow({ name: 'search', steps: [{ name: 'a', run: ({ input }) => input }] })
+  const desk = supervisor({
+    name: 'desk',
+    state: { isDone: false },
+    intents: { ...fanOut({ agent: search, input: () => 'bees', next: 'end' }, 2, 'find'), end: () => ({ isDone: true }) },
+    route: ({ iteration }) => (iteration === 0 ? ['find1', 'find2'] : END),
+    evaluate: ({ state }) => ({ satisfied: state.isDone }),
+  })
+  // @ts-expect-error there is no third one
+  supervisor({ name: 'other', intents: { ...fanOut(search, 2, 'find'), end: () => undefined }, route: () => 'find3' })
+  await using kit = await aLadder(desk)
+
+  const { report } = await kit.clock.until(desk.execute('x'))
+
+  expect(report.iterations?.[0]).toMatchObject({ branches: { find1: { status: 'completed' }, find2: { status: 'completed' } } })
+})
+
 test('[WL-105] a team with a gate of quality: reviewer, fixer, reviewer, and the end on approval', async () => {
   type State = { tries: number; approved?: boolean; notes?: string; fixes: string[] }
   const state: State = { tries: 0, fixes: [] }
