@@ -9,7 +9,7 @@ import { checkedHistory, type HistoryMessage, type RunHistory } from './history.
 import { Hosted, resultOf } from './hosted.ts'
 import { type Handlers, Listeners, Tellers } from './listeners.ts'
 import { type Observe, observed, observersFor } from './observers.ts'
-import type { Bound, CallOptions, ExecuteOptions } from './options.ts'
+import type { Bound, CallOptions, ExecuteOptions, GoOnOptions } from './options.ts'
 import { type RunInput, type RunState, rootOf } from './run.rules.ts'
 import { type Begin, followRun, unlessEnded } from './running.ts'
 import { fitted, type Schema } from './schema.ts'
@@ -82,7 +82,8 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
    * Goes on with a run that failed or was cancelled, where it stopped; one that is under way is waited for, one that has completed answers again.
    * @throws LadderError on drift; RuntimeError not_found
    */
-  resume(runId: string, options: Omit<ExecuteOptions, 'runId' | 'history'> = {}): Promise<Result<Data>> {
+  async resume(runId: string, { force, ...options }: GoOnOptions = {}): Promise<Result<Data>> {
+    if (force) await this.adopt(runId)
     return this.#run(runId, { type: 'resume' }, options).result
   }
 

@@ -16,6 +16,15 @@ export type ExecuteOptions = {
   history?: readonly HistoryMessage[]
 }
 
+/** How a run that is there is gone on with. */
+export type GoOnOptions = Omit<ExecuteOptions, 'runId' | 'history'> & {
+  /**
+   * Also where another version of its definition has begun it: this one run is from now on one of the present version, on every node. What was done has to be
+   * done by that one in the same way, so that nothing is done twice or gets lost; else it is refused as drift. Runs that its code has called are runs of their own.
+   */
+  force?: boolean
+}
+
 export type CallOptions = Omit<ExecuteOptions, 'runId'>
 
 /** What a runtime gives to the executables that it has. */
