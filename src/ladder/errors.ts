@@ -33,6 +33,8 @@ export const ladderCodes = {
   ORCHESTRATOR_FAILED: 'execution',
   ORCHESTRATOR_CANCELLED: 'cancelled',
   ORCHESTRATOR_DRIFT: 'drift',
+  ORCHESTRATOR_LOCKED: 'timeout',
+  ORCHESTRATOR_LOCK_LOST: 'execution',
   ORCHESTRATOR_COMMAND_UNKNOWN: 'validation',
   PLANNER_FAILED: 'execution',
   PLANNER_PLAN_INVALID: 'validation',

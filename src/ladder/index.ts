@@ -34,6 +34,7 @@ export type { CompactOptions, ResumeOptions, TurnOptions, TurnResult } from './o
 export { type Orchestrator, orchestrator } from './orchestrator/orchestrator.ts'
 export type { OrchestratorReport, TurnRecord } from './orchestrator/report.rules.ts'
 export type { SessionBinding, SessionScope, SessionToolOptions } from './orchestrator/scope.ts'
+export type { LockedSession, SessionLock } from './orchestrator/session-lock.ts'
 export type { Capability, PlannerDefinition, StepOutcome, StepVerdict } from './planner/definition.ts'
 export type { Plan, PlanStep } from './planner/plan.rules.ts'
 export { type Planner, type PlannerOptions, planner } from './planner/planner.ts'

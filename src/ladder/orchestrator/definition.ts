@@ -12,6 +12,7 @@ import { isSnapshotStore } from '../stores/mirror.ts'
 import type { CheckpointStore, SnapshotStore } from '../stores/store.ts'
 import type { SupervisorDefinition } from '../supervisor/definition.ts'
 import type { Compaction } from './compaction.rules.ts'
+import { type CheckedLock, checkedLock, type SessionLock } from './session-lock.ts'
 
 type Late<Value> = Value | Promise<Value>
 type OfSession = { sessionId: string }
@@ -55,8 +56,11 @@ export type OrchestratorDefinition<
   checkpointStore?: CheckpointStore
   /** Is told of turns that iterate, as that of a supervisor is of its runs; never called without `iterate`. Default: that of the whole process, or nobody: they go on by their journals. */
   snapshotStore?: SnapshotStore | false
-  /** Taken and without effect: a session is one actor, so its turns run one by one on whichever node. */
-  sessionLock?: boolean
+  /**
+   * Turns of a session run one by one on whichever node, since a session is one actor. A lock of your own is held for each turn besides, against turns of the same
+   * session elsewhere: in runtimes that share the store and not the journals. Default: none.
+   */
+  sessionLock?: boolean | SessionLock
   /** Asked before each turn, what it finds stands in the context of code; told of each clean turn. Default: none. */
   memory?: MemoryStore | MemoryOptions
   /** Whether a session ends with this turn. Default: it goes on. */
@@ -78,6 +82,7 @@ export type CheckedOrchestrator = {
   summarizer: AnyExecutable | undefined
   memory: ReturnType<typeof memoryOptions>
   lockMaxMs: number
+  sessionLock: CheckedLock | undefined
   /** undefined: all. */
   keepRows: number | undefined
 }
@@ -119,6 +124,7 @@ export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchest
     summarizer: typeof summarizer === 'string' ? agent({ name: `${name}-summary`, model: summarizer }) : summarizer,
     memory: memoryOptions(memory),
     lockMaxMs: maxWait,
+    sessionLock: checkedLock(name, definition.sessionLock),
     keepRows: keepSnapshots === 'all' ? undefined : keepSnapshots,
   }
 }
