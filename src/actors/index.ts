@@ -33,6 +33,7 @@ export { checksum, commitOf, decode, decodeCommit, encode } from './journal/code
 export { errorFrom, errorParts, plainCopy, wholeCopy } from './journal/journal-value.ts'
 export { claimWord } from './journal/ledger.ts'
 export { recover } from './journal/recovery.ts'
+export { recordedSignature } from './journal/redefined.ts'
 export { type Replayed, replay, saidAfter, type TraceEntry, traceEntries } from './journal/replay.ts'
 export { type Rewriting, type Rewritten, rewrite, underOwnName } from './journal/rewrite.ts'
 export { type DeterminismCheck, type MachineOptions, type Registration, registerMachine } from './registration.ts'

@@ -1,6 +1,6 @@
 /** `statecast replay --against`: the recorded inputs, given to the machines of another app module. Nothing is written and no effect runs. */
 
-import { commitOf, type Registration, type Replayed, replay } from '../actors/index.ts'
+import { type Registration, type Replayed, recordedSignature, replay } from '../actors/index.ts'
 import type { Client } from '../client/index.ts'
 import { eventsAt, journalOf } from '../client/index.ts'
 import { definedOf } from '../contracts/defined.ts'
@@ -41,10 +41,9 @@ export const replayAgainst = (client: Client, address: Address, file: string, to
   return withMachinesOf(
     file,
     async (machines) => {
-      const [first] = await journal.read(address, 1, { limit: 1 })
       const registration = machines(address.kind)
       const replayed = await replay(journal, address, { ...registration, onDrift: 'force' }, to === undefined ? {} : { to })
-      const recorded = first ? (commitOf(first, address).create?.signature ?? '') : ''
+      const recorded = (await recordedSignature(journal, address, to)) ?? ''
       const events = replayed.difference && (await eventsAt(journal, address, replayed.difference.seq)).map((event) => printable(event))
       return { ...replayed, signature: { recorded, present: registration.signature }, ...definedOf({ events }) }
     },

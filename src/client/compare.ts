@@ -1,5 +1,5 @@
 /** A recorded journal folded by a machine of today, and where the two first part. Nothing is written and no effect runs. */
-import { commitOf, type Registration, replay, traceEntries } from '../actors/index.ts'
+import { commitOf, type Registration, recordedSignature, replay, traceEntries } from '../actors/index.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { type ErrorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, Commit } from '../contracts/journal.ts'
@@ -49,11 +49,11 @@ export const compareTrace = async (
 ): Promise<Compared> => {
   const session = formatAddress(address)
   try {
-    const [first] = await commitsIn(journal, address, 1, 1)
+    const recorded = (await recordedSignature(journal, address)) ?? ''
     const folded = await replay(journal, address, { ...registration, onDrift: 'force' }, { toDifference: true, compareContext })
     const { verdict, commits, inputs } = folded
     const difference = folded.difference && (await explained(journal, address, folded.difference))
-    const signature = { recorded: first?.create?.signature ?? '', present: registration.signature }
+    const signature = { recorded, present: registration.signature }
     return { session, verdict, commits, inputs, signature, ...definedOf({ difference }) }
   } catch (error) {
     if (isRuntimeError(error) && error.retryable) throw error

@@ -40,6 +40,8 @@ export const Commit = z.strictObject({
   prev: z.number().int(),
   create: z.strictObject({ machine: z.string(), signature: z.string(), input: z.unknown().optional() }).optional(),
   claim: z.literal(true).optional(),
+  /** In a claim: from here on the actor belongs to this machine, though another one, or another version of it, has recorded what stands before. */
+  adopts: z.strictObject({ machine: z.string(), signature: z.string() }).optional(),
   /** Where the chance comes from that this root draws from here on; it stands in the first commit that drew any. */
   seed: z.string().optional(),
   inputs: z.array(Input),

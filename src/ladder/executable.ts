@@ -11,7 +11,7 @@ import { checkedHistory, type HistoryMessage, type RunHistory } from './history.
 import { Hosted, resultOf } from './hosted.ts'
 import { type Handlers, Listeners, Tellers } from './listeners.ts'
 import { type Observe, observed, observersFor } from './observers.ts'
-import { type Bound, type CallOptions, callOptions, type ExecuteOptions, executeKinds, startOptions } from './options.ts'
+import { type Bound, type CallOptions, callOptions, type ExecuteOptions, executeKinds, type GoOnOptions, goOnKind, startOptions } from './options.ts'
 import { type RunInput, type RunState, rootOf } from './run.rules.ts'
 import { type Begin, followRun, unlessEnded } from './running.ts'
 import { fitted, type Schema } from './schema.ts'
@@ -89,7 +89,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
    * Goes on with a run that failed or was cancelled, where it stopped; one that is under way is waited for, one that has completed answers again.
    * @throws LadderError on drift; RuntimeError not_found
    */
-  async resume(runId: string, options: Omit<ExecuteOptions, 'runId' | 'history'> = {}): Promise<Result<Data>> {
+  async resume(runId: string, options: GoOnOptions = {}): Promise<Result<Data>> {
     return this.goingOn(runId, { type: 'resume' }, options)
   }
 
@@ -192,9 +192,11 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   protected abstract refused(runId: string, error: LadderError): Report
 
   /** Tells a run that is there what it goes on with, and waits for what comes of it. */
-  protected async goingOn(runId: string, event: { type: string }, options: Omit<ExecuteOptions, 'runId' | 'history'>): Promise<Result<Data>> {
+  protected async goingOn(runId: string, event: { type: string }, given: GoOnOptions): Promise<Result<Data>> {
     const { runId: _, history: __, ...kinds } = this.callKinds
-    return this.#run(runId, event, callOptions<typeof options>(this.name, options, kinds)).result
+    const { force, ...options } = callOptions<GoOnOptions>(this.name, given, { ...kinds, ...goOnKind })
+    if (force) await this.adopt(runId)
+    return this.#run(runId, event, options).result
   }
 
   /** An input as a run inside of another one takes it. @throws LadderError SCHEMA_VALIDATION_FAILED */

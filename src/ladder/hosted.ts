@@ -4,11 +4,11 @@ import { type Agent, isRuntimeError, machineSignature, now, RuntimeError, type W
 import { type Decider, type Decision, decide, type PendingCall, pendingIn } from './approval.ts'
 import { Binding } from './binding.ts'
 import type { Report, Result } from './envelope.ts'
-import { LadderError } from './errors.ts'
+import { type LadderCode, LadderError } from './errors.ts'
 import { ms, signal, text, valueIn } from './given.ts'
 import { heardIn, type RunFeed } from './heard.ts'
 import { silent, type Warn } from './listeners.ts'
-import { type Bound, callOptions } from './options.ts'
+import { type Bound, callOptions, type GoOnOptions } from './options.ts'
 import type { RunState } from './run.rules.ts'
 import { isSettled, unlessEnded } from './running.ts'
 import type { SnapshotStore } from './stores/store.ts'
@@ -41,7 +41,8 @@ export abstract class Hosted<Data = unknown> {
   }
 
   /** Goes on with a run as {@link resume} does, and does not wait for it. @throws LadderError on drift; RuntimeError not_found */
-  async goOn(runId: string): Promise<void> {
+  async goOn(runId: string, { force }: GoOnOptions = {}): Promise<void> {
+    if (force) await this.adopt(runId)
     const actor = this.actor(runId)
     const { status } = await this.known(runId, actor.snapshot())
     if (status === 'active') await actor.send({ type: 'resume' }).catch(unlessEnded)
@@ -109,7 +110,8 @@ export abstract class Hosted<Data = unknown> {
   protected dataOf(run: RunState): unknown {
     return run.error ? undefined : run.data
   }
-  protected abstract drifted(runId: string, cause: Error): LadderError
+  /** Of a run that another version of it has begun. */
+  protected abstract readonly driftCode: LadderCode
 
   protected actor(runId: string, input?: unknown) {
     return this.bound.runtime.actor(this.name, runId, input)
@@ -133,7 +135,17 @@ export abstract class Hosted<Data = unknown> {
     } catch (error) {
       if (!isRuntimeError(error)) throw error
       if (error.code === 'not_found') throw this.#unknown(runId, error)
-      throw error.code === 'drift' ? this.drifted(runId, error) : error
+      throw error.code === 'drift' ? this.#drifted(runId, error) : error
+    }
+  }
+
+  /** Takes a run that another version of it has begun for this one, from now on and wherever it goes on. @throws LadderError on drift; RuntimeError not_found */
+  protected async adopt(runId: string): Promise<void> {
+    try {
+      await this.known(runId, this.actor(runId).adopt())
+    } catch (error) {
+      const { cause } = error as LadderError
+      throw isRuntimeError(cause) && cause.code === 'drift' ? this.#drifted(runId, cause, { cannot: true }) : error
     }
   }
 
@@ -142,6 +154,18 @@ export abstract class Hosted<Data = unknown> {
       cause,
       field: 'runId',
       hint: 'a run is there once execute() has begun it: look for its runId in what began it, in its events, or in `statecast actors --all`',
+    })
+  }
+
+  /** @param cannot not even where it was asked to */
+  #drifted(runId: string, cause: RuntimeError, { cannot = false } = {}): LadderError {
+    const what = `the run ${runId} of '${this.name}' was begun by another version of it`
+    return new LadderError(this.driftCode, cannot ? `${what}, and this one cannot go on with it: ${cause.message}` : what, {
+      cause,
+      context: { runId, ...(cannot && cause.data) },
+      hint: cannot
+        ? 'go on with it by the version that has begun it, or begin another run'
+        : `let runs end before their ${this.type} changes, or register both under different names; where this one does what was done in the same way, resume(runId, { force: true })`,
     })
   }
 

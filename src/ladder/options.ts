@@ -1,7 +1,7 @@
 /** What a run is given beside its input, and what a runtime gives to those whose runs it hosts. */
 import type { Clock, Runtime, Transport } from '../index.ts'
 import type { Decider } from './approval.ts'
-import { anything, handlers, type KindsOf, optionsIn, record, signal, text } from './given.ts'
+import { anything, flag, handlers, type KindsOf, optionsIn, record, signal, text } from './given.ts'
 import type { HistoryMessage } from './history.rules.ts'
 import type { Handlers, Warn } from './listeners.ts'
 
@@ -21,11 +21,21 @@ export type ExecuteOptions = {
 export const callerKinds: KindsOf<Pick<ExecuteOptions, 'context' | 'signal' | 'on'>> = { context: record('{ user }'), signal, on: handlers }
 export const executeKinds: KindsOf<ExecuteOptions> = { ...callerKinds, runId: text, history: anything }
 const startKinds: KindsOf<Pick<ExecuteOptions, 'runId'>> = { runId: text }
+export const goOnKind: KindsOf<Pick<GoOnOptions, 'force'>> = { force: flag }
 
 /** What a call of an executable or a session says. @throws LadderError SCHEMA_VALIDATION_FAILED */
 export const callOptions = <Options extends object>(name: string, given: unknown, kinds: KindsOf<Options>): Options =>
   optionsIn<Options>(given, kinds, { who: `what a call of '${name}' is given`, code: 'SCHEMA_VALIDATION_FAILED' })
 export const startOptions = (name: string, given: unknown): Pick<ExecuteOptions, 'runId'> => callOptions(name, given, startKinds)
+
+/** How a run that is there is gone on with. */
+export type GoOnOptions = Omit<ExecuteOptions, 'runId' | 'history'> & {
+  /**
+   * Also where another version of its definition has begun it: this one run is from now on one of the present version, on every node. What was done has to be
+   * done by that one in the same way, so that nothing is done twice or gets lost; else it is refused as drift. Runs that its code has called are runs of their own.
+   */
+  force?: boolean
+}
 
 export type CallOptions = Omit<ExecuteOptions, 'runId'>
 

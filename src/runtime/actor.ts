@@ -189,6 +189,16 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
     return this.#parts.directory.revive(this.address)
   }
 
+  /**
+   * Takes it for the machine as it is now, where another version has begun it: what is recorded is given to this one, which has to come to the same state. Its
+   * journal says so, so that any node goes on with it from there.
+   * @returns whether another version had it @throws RuntimeError drift where this one comes to another state, or fails on the way; not_found, corrupt_at …
+   */
+  async adopt(): Promise<boolean> {
+    this.#parts.admit()
+    return this.#parts.directory.adopt(this.address)
+  }
+
   /** Removes it with its journal, whatever it is doing: under its name another one can begin. @returns false where it was not there */
   async forget(): Promise<boolean> {
     this.#parts.admit()

@@ -1,5 +1,5 @@
 /** A fork: a conversation or actor that goes its own way from a moment of another one, whose journal it shares up to there. */
-import { changeOf, commitOf, type Registration } from '../actors/index.ts'
+import { changeOf, commitOf, type Registration, recordedSignature } from '../actors/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Change, ForkAnswers, ForkChange, Origin } from '../contracts/fork.ts'
 import type { Commit, Input } from '../contracts/journal.ts'
@@ -45,11 +45,13 @@ export const forkActor = async (
     return frame?.seq === which ? commitOf(frame, address) : undefined
   }
   // Told now, and not by whoever finds the fork and cannot take it up.
-  const signature = (await commitAt(1))?.create?.signature
+  const begun = (await commitAt(1))?.create?.signature
+  // All of it is read only where it did not begin with this machine.
+  const signature = begun === registration.signature ? begun : await recordedSignature(journal, address, seq)
   if (signature !== undefined && signature !== registration.signature && registration.onDrift !== 'force')
     throw new RuntimeError(
       'drift',
-      `${formatAddress(address)} was begun by another version of its machine (${signature}, this one is ${registration.signature})`,
+      `${formatAddress(address)} was recorded by another version of its machine (${signature}, this one is ${registration.signature})`,
       {
         hint: registration.driftHint ?? 'fork it with the app that recorded it',
       },

@@ -17,6 +17,8 @@ export interface Directory {
   seqOf(address: Address, id: string): Promise<number | undefined>
   /** @returns whether it was quarantined */
   revive(address: Address): Promise<boolean>
+  /** @returns whether another machine had recorded it */
+  adopt(address: Address): Promise<boolean>
   forget(address: Address): Promise<boolean>
   /** Resolves at the next commit, or after `timeoutMs`; perhaps earlier. */
   nextCommit(address: Address, timeoutMs: number): Promise<void>
@@ -30,6 +32,7 @@ const questions = {
   read: (host, address, [extent]) => host.read(address, extent === 'outline' ? extent : extent === true),
   seqOf: (host, address, [id]) => host.seqOf(address, id as string),
   revive: async (host, address) => (await host.get(address)).revive(),
+  adopt: (host, address) => host.adopt(address),
   forget: (host, address) => host.forget(address),
   // After that nobody waits for the answer any more.
   nextCommit: (host, address, [timeoutMs]) => host.nextCommit(address, Math.min(timeoutMs as number, answerMs)),
@@ -56,6 +59,7 @@ export const directoryFrom = (ask: Ask): Directory => ({
   read: (address, extent) => ask('read', address, extent) as Promise<RootView>,
   seqOf: (address, id) => ask('seqOf', address, id) as Promise<number | undefined>,
   revive: (address) => ask('revive', address) as Promise<boolean>,
+  adopt: (address) => ask('adopt', address) as Promise<boolean>,
   forget: (address) => ask('forget', address) as Promise<boolean>,
   nextCommit: (address, timeoutMs) => ask('nextCommit', address, timeoutMs) as Promise<void>,
 })

@@ -175,6 +175,26 @@ export class Host {
     return this.#trying(address, (root) => root.look(() => root.seqOf(id)))
   }
 
+  /**
+   * Takes a root for the machine that is registered here, where another one recorded it and this one comes to the same state.
+   * @returns whether another one had @throws RuntimeError drift where it comes to another state; not_found, corrupt_at, closed …
+   */
+  async adopt(address: Address): Promise<boolean> {
+    const name = formatAddress(address)
+    for (;;) {
+      try {
+        if (!(await this.get(address)).replica) throw noSuchError(name)
+        return false
+      } catch (error) {
+        if (!isRuntimeError(error) || error.code !== 'drift') throw error
+      }
+      // Somebody else may be about to.
+      if (this.#roots.has(name)) continue
+      await this.#open(name, address, undefined, { adopt: true })
+      return true
+    }
+  }
+
   /** It may fall asleep between our finding it and our asking. */
   async #trying<T>(address: Address, ask: (root: Root) => Promise<T>, input?: unknown): Promise<T> {
     for (let attempt = 1; ; attempt++) {
@@ -201,13 +221,13 @@ export class Host {
     return this.#removals.begin(address, seen)
   }
 
-  #open(name: string, address: Address, input: unknown): Promise<Root> {
+  #open(name: string, address: Address, input: unknown, options?: { adopt: boolean }): Promise<Root> {
     const root = new Root(this.#rootHost, address, this.registration(address.kind))
     this.#live.set(name, root)
     if (!this.#idling.armed || this.#live.size > this.#limits.liveMax) this.#idling.opened()
     // Here rather than in front of it, so that whoever waits for a removal gets the root in the order in which they came.
     const before = this.#beforeOpening(name, address)
-    const opening = before ? before.then(() => root.begin(input)) : root.begin(input)
+    const opening = before ? before.then(() => root.begin(input, options)) : root.begin(input, options)
     this.#roots.set(name, opening)
     opening.then(
       () => this.#resting.end(name),

@@ -14,6 +14,7 @@ export type Ledger = {
   at: number
   /** CRC-32 of the bytes of the last commit, which the next one names. */
   prev: number
+  /** With the machine that it belongs to now. */
   create: NonNullable<Commit['create']> | undefined
   /** When the last restarts happened, newest last. */
   crashes: number[]
@@ -77,6 +78,7 @@ export const advance = (ledger: Ledger, commit: Commit, crc: number): void => {
   ledger.prev = crc
   if (commit.seq === 1) ledger.birth = crc
   if (commit.create) ledger.create = commit.create
+  if (commit.adopts && ledger.create) ledger.create = { ...ledger.create, ...commit.adopts }
   if (commit.revived) {
     ledger.quarantine = undefined
     ledger.crashes = []

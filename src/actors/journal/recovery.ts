@@ -10,6 +10,7 @@ import { mustBeRepeated, type Output, type ReplicaSink } from '../replica/sink.t
 import { adopted, ancestorSnapshot } from './adoption.ts'
 import { checksum, commitOf } from './codec.ts'
 import { advance, beginFork, emptyLedger, type Ledger } from './ledger.ts'
+import { AdoptedPast, newestAdoption } from './redefined.ts'
 import { contentOf, type Restored, restore, standsIn } from './snapshots.ts'
 
 export type Recovered = {
@@ -20,22 +21,24 @@ export type Recovered = {
   settledSeq: number
   /** What later commits let out that perhaps happened, perhaps not, in order. */
   doubtful: Doubtful[]
+  /** Another machine has recorded it, so that whoever goes on with it has to say so, see `Commit.adopts`. */
+  adopts: boolean
 }
 
 export type Doubtful = { commit: Commit; outputs: Output[] }
 
-const driftError = (name: string, registration: Registration, create: NonNullable<Commit['create']>) =>
+const driftError = (name: string, registration: Registration, by: NonNullable<Commit['adopts']>) =>
   new RuntimeError(
     'drift',
-    `${name} was recorded by machine '${create.machine}' with signature ${create.signature}, this one has ${registration.signature}`,
+    `${name} was recorded by machine '${by.machine}' with signature ${by.signature}, this one has ${registration.signature}`,
     {
       hint: [
         registration.driftHint,
-        "run it with the machine that recorded it; or, if the change is compatible, create the runtime with onDrift: 'force'",
+        "run it with the machine that recorded it; or, if the change is compatible, adopt() it, or create the runtime with onDrift: 'force'",
       ]
         .filter((hint) => hint !== undefined)
         .join('; else '),
-      data: { recorded: create.signature, present: registration.signature },
+      data: { recorded: by.signature, present: registration.signature },
     },
   )
 
@@ -56,6 +59,10 @@ type FoldOptions = {
   fromStart?: boolean
   /** Commits after this one matter: a later snapshot is of no use. */
   after?: number
+  /** Takes it for this machine, whoever recorded it, if that brings it to where it stands. */
+  adopt?: boolean
+  /** From where it draws, whatever its commits say. */
+  seed?: string
 }
 
 /** Frames are read in pages, so that a long journal never stands in memory as a whole. */
@@ -96,6 +103,26 @@ export const recover = async (journal: Journal, address: Address, registration: 
   let newest: Commit | undefined
   // What lies behind the last commit that is wanted may be damaged.
   const { to = Number.POSITIVE_INFINITY } = folder
+  const forced = registration.onDrift === 'force' || folder.adopt === true
+  const past = folder.adopt ? new AdoptedPast(name) : undefined
+  let isOwnLater: boolean | undefined
+  const requireOwn = async (by: NonNullable<Commit['adopts']>, seq: number, frames: readonly Frame[], limit: number): Promise<void> => {
+    if (forced || by.signature === registration.signature) return
+    isOwnLater ??= (await newestAdoption(journal, address, seq + 1, to, { frames, limit }))?.signature === registration.signature
+    if (!isOwnLater) throw driftError(name, registration, by)
+  }
+  /** Who adopted it has folded all of it: a snapshot may be of the machine before, and chance of before another one. */
+  const again = (seed: string | undefined): Promise<Recovered> => {
+    replica?.disconnect()
+    const { onCommit } = folder
+    const told = newest?.seq ?? 0
+    return recover(journal, address, registration, {
+      ...folder,
+      fromStart: true,
+      ...(seed !== undefined && { seed }),
+      ...(onCommit && { onCommit: (commit, ...args) => void (commit.seq > told && onCommit(commit, ...args)) }),
+    })
+  }
   let page = read
   /** Who wrote the newest of these commits: a fork takes over what others began. */
   let writer = of ?? address
@@ -120,14 +147,22 @@ export const recover = async (journal: Journal, address: Address, registration: 
       else if (!sameAddress(writer, frame.of ?? address)) await takeOver(frame.of ?? address)
       checkChain(name, ledger, commit)
       if (commit.create) {
-        if (commit.create.signature !== registration.signature && registration.onDrift !== 'force')
-          throw driftError(name, registration, commit.create)
-        replica = new Replica({ registration, input: commit.create.input, at: commit.at, epoch: commit.epoch, seed: commit.seed, ...outside })
+        await requireOwn(commit.create, seq, frames, limit)
+        const seed = folder.seed ?? commit.seed
+        replica = new Replica({ registration, input: commit.create.input, at: commit.at, epoch: commit.epoch, seed, ...outside })
       }
       if (!replica) throw new RuntimeError('corrupt_at', `the journal of ${name} does not begin with its creation`, { data: { seq } })
       replica.enter(commit.epoch, commit.later)
+      if (commit.adopts) {
+        const { drawn, seed } = replica.chance
+        if (saved || (commit.seed !== undefined && drawn > 0 && seed !== commit.seed)) return again(commit.seed)
+        await requireOwn(commit.adopts, seq, frames, limit)
+      }
       replica.chance.recorded(commit.seed)
-      for (const input of commit.inputs) replica.apply(input, commit.at)
+      for (const input of commit.inputs) {
+        past?.take(input, seq, replica)
+        replica.apply(input, commit.at)
+      }
       const outputs = replica.takeOutputs()
       // A host lets everything out before its next append; what has not ended well by then, that one says.
       for (const before of doubtful.keys()) if (!commit.owed?.includes(before)) doubtful.delete(before)
@@ -135,21 +170,25 @@ export const recover = async (journal: Journal, address: Address, registration: 
       folder.onCommit?.(commit, replica, outputs)
       if (replica.failure) throw failedAgain(name, seq, replica.failure.error)
       replica.takeStates()
+      past?.pass(commit)
       advance(ledger, commit, checksum(bytes))
       newest = commit
     }
     if (frames.length < limit) break
     next = (frames.at(-1)?.seq ?? next) + 1
   }
-  if (newest && replica && !folder.onCommit && registration.onDrift !== 'force') checkArrival(name, newest, replica)
+  // Only at the end, since a digest costs as much as several inputs; `replay` says which commit was the first to differ.
+  const arrives = folder.onCommit !== undefined || !newest || replica?.fits(newest.digest) !== false
+  if (!arrives && newest && !forced) throw arrivalError(name, newest)
+  const adopts = forced && replica !== undefined && (!arrives || ledger.create?.signature !== registration.signature)
+  if (adopts && saved) return again(undefined)
+  if (adopts && replica) past?.check(replica)
   if (writer !== address && folder.to === undefined) await takeOver(address)
-  return { ledger, replica, settledSeq, doubtful: [...doubtful.values()] }
+  return { ledger, replica, settledSeq, doubtful: [...doubtful.values()], adopts }
 }
 
-/** Only at the end, since a digest costs as much as several inputs; `replay` says which commit was the first to differ. */
-const checkArrival = (name: string, { seq, digest }: Commit, replica: Replica): void => {
-  if (replica.fits(digest)) return
-  throw new RuntimeError(
+const arrivalError = (name: string, { seq }: Commit): RuntimeError =>
+  new RuntimeError(
     'drift',
     `the recorded inputs of ${name} lead to another state than they did when they were recorded, at commit ${seq} or before`,
     {
@@ -157,7 +196,6 @@ const checkArrival = (name: string, { seq, digest }: Commit, replica: Replica): 
       data: { seq },
     },
   )
-}
 
 const checkChain = (name: string, ledger: Ledger, commit: Commit): void => {
   const bad = (why: string) =>

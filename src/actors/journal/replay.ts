@@ -10,6 +10,7 @@ import type { Replica } from '../replica/replica.ts'
 import { type Emitted, emittedBy } from '../replica/sink.ts'
 import { claimWord } from './ledger.ts'
 import { recover } from './recovery.ts'
+import { newestAdoption } from './redefined.ts'
 
 export type Replayed = {
   verdict: 'identical' | 'different'
@@ -22,14 +23,29 @@ export type Replayed = {
   difference?: { seq: number; path?: ActorPath; recorded: unknown; replayed: unknown }
 }
 
-/** @param to stop after this commit @param toDifference stop at the first difference: what comes behind it is not folded @throws RuntimeError not_found for an empty journal, corrupt_at, drift */
-export const replay = async (
+type ReplayOptions = { to?: number; compareContext?: boolean; toDifference?: boolean }
+
+/**
+ * Commits before this machine adopted the actor are folded too, but another one recorded them: they differ, or not, and that says nothing.
+ * @param to stop after this commit @param toDifference stop at the first difference: what comes behind it is not folded
+ * @throws RuntimeError not_found for an empty journal, corrupt_at, drift
+ */
+export const replay = async (journal: Journal, address: Address, registration: Registration, options: ReplayOptions = {}): Promise<Replayed> => {
+  const replayed = await replayFrom(1, journal, address, registration, options)
+  if (!replayed.difference) return replayed
+  const { to = Number.POSITIVE_INFINITY } = options
+  const adoption = await newestAdoption(journal, address, replayed.difference.seq + 1, to)
+  return adoption?.signature === registration.signature ? replayFrom(adoption.seq, journal, address, registration, options) : replayed
+}
+
+/** @param from the first commit that is compared */
+const replayFrom = async (
+  from: number,
   journal: Journal,
   address: Address,
   registration: Registration,
-  options: { to?: number; compareContext?: boolean; toDifference?: boolean } = {},
+  { to, compareContext = true, toDifference = false }: ReplayOptions,
 ): Promise<Replayed> => {
-  const { to, compareContext = true, toDifference = false } = options
   let difference: Replayed['difference']
   let commits = 0
   let inputs = 0
@@ -39,6 +55,7 @@ export const replay = async (
     ...definedOf({ to }),
     onCommit: (commit, present) => {
       last = present
+      if (commit.seq < from) return
       commits++
       inputs += commit.inputs.length
       if (difference) return
@@ -103,6 +120,8 @@ export const traceEntries = (commit: Commit, before?: Commit): TraceEntry[] => {
   const common = { seq: commit.seq, at: commit.at, epoch: commit.epoch }
   const entries: TraceEntry[] = []
   if (commit.create) entries.push({ ...common, actor: '/', event: 'created' })
+  if (commit.adopts)
+    entries.push({ ...common, actor: '/', event: `adopted by machine '${commit.adopts.machine}' with signature ${commit.adopts.signature}` })
   const claim = claimWord(commit, before)
   if (claim) entries.push({ ...common, actor: '/', event: `${claim} by ${commit.writer}` })
   for (const input of commit.inputs)

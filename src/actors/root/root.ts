@@ -107,16 +107,17 @@ export class Root {
 
   /**
    * Brings the root to where its journal says it is and lets it go on from there. One without a journal is created by its first input.
-   * @throws RuntimeError drift, corrupt_at, fenced, log_full, log_unavailable
+   * @param adopt also one of another machine @throws RuntimeError drift, corrupt_at, fenced, log_full, log_unavailable
    */
-  async begin(createInput?: unknown): Promise<this> {
+  async begin(createInput?: unknown, { adopt = false }: { adopt?: boolean } = {}): Promise<this> {
     try {
-      const { replica, doubtful } = await this.#state.read()
+      const { replica, doubtful, adopts } = await this.#state.read({ adopt })
       this.#state.createWith(createInput)
       const restMs = takeoverRestMs(this.#state.ledger)
       const changed = replica && !this.quarantine ? await this.#state.begins() : undefined
       if (changed && this.#mailbox.addAll(changed)) await this.#cycle()
       else if (replica && !this.quarantine && (changed ?? (replica.effects.size > 0 || doubtful.length > 0))) await this.#redo(replica, doubtful, {})
+      else if (adopt && adopts) await this.#committer.note({}) // not adopted until that is written
       this.#alive()
       this.#phase = 'open'
       if (this.replica && !this.quarantine) this.#go(this.replica, restMs)
@@ -265,7 +266,6 @@ export class Root {
     this.leaving ??= this.#leave()
     return this.leaving
   }
-
   async #leave(): Promise<void> {
     if (this.#phase === 'open') this.#phase = 'closing'
     this.#pause.end()

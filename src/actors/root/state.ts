@@ -57,6 +57,8 @@ export class State {
   recorded: RecordedAnswers | undefined
   /** Of a fork that has written nothing yet: ms by which its timers were put off, see `Commit`. */
   #later: number | undefined
+  /** Another machine has recorded it, and no commit says yet that it is this one's. */
+  #adopts = false
   #createInput: unknown
 
   constructor(options: StateOptions) {
@@ -64,10 +66,10 @@ export class State {
     this.name = formatAddress(options.address)
   }
 
-  /** Takes the state from the journal, whatever it was. @throws RuntimeError drift, corrupt_at, log_unavailable, conflict where it is not whole */
-  async read(): Promise<Recovered> {
+  /** Takes the state from the journal. @param adopt also another machine's @throws RuntimeError drift, corrupt_at, log_unavailable, conflict where it is not whole */
+  async read({ adopt = false }: { adopt?: boolean } = {}): Promise<Recovered> {
     const { journal, address, registration, outside } = this.#options
-    const past = await recover(journal, address, registration, { outside })
+    const past = await recover(journal, address, registration, { outside, adopt })
     // After reading: whoever reads half of it and finds it whole by now would be fenced by its first commit.
     const head = past.replica && (await journal.head(address))
     if (head?.wakeAt === beingImported) throw halfImportedError(this.name)
@@ -78,6 +80,7 @@ export class State {
     this.#later = head?.origin?.at === past.ledger.seq ? 0 : undefined
     this.savedSeq = past.settledSeq
     this.claimed = false
+    this.#adopts = past.adopts
     return past
   }
 
@@ -240,7 +243,7 @@ export class State {
   async #rebuild(applied: Applied[]): Promise<void> {
     if (this.replica) this.#options.broken(this.replica)
     const before = this.ledger
-    await this.read()
+    await this.read({ adopt: this.#adopts && !this.claimed })
     if (this.ledger.seq !== before.seq) throw await overtaken({ ...this.#options, ...before }, this.ledger.seq, this.#later !== undefined)
     this.tick(before.at)
     for (const { waiting } of applied.splice(0)) this.#apply(waiting, applied)
@@ -262,7 +265,9 @@ export class State {
       at: ledger.at,
       prev: ledger.prev,
       ...(ledger.seq === 0 ? { create: { machine: machine.id, signature, input: this.#createInput } } : {}),
-      ...(claimed ? {} : { claim: true as const, ...(this.#later && { later: this.#later }) }),
+      ...(claimed
+        ? {}
+        : { claim: true as const, ...(this.#adopts && { adopts: { machine: machine.id, signature } }), ...(this.#later && { later: this.#later }) }),
       ...(seed === undefined ? {} : { seed }),
       inputs,
       ...extra,

@@ -22,6 +22,7 @@ import { actorsAround, shapeAround, statesOf } from './surroundings.ts'
 
 export class Agent<Input = unknown, Data = string> extends Executable<Input, Data> {
   readonly type = 'agent'
+  protected readonly driftCode = 'AGENT_DRIFT'
   readonly name: string
   readonly version: string | undefined
   readonly description: string | undefined
@@ -151,14 +152,6 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
 
   protected refused(runId: string, error: LadderError): Report {
     return reportOf(this.#shape, { ...begun({ runId, input: undefined }, 0, now()), error: error.toJSON() })
-  }
-
-  protected drifted(runId: string, cause: Error): LadderError {
-    return new LadderError('AGENT_DRIFT', `the run ${runId} of '${this.name}' was begun by another version of it`, {
-      cause,
-      context: { runId },
-      hint: 'let runs end before their agent changes, or register both under different names',
-    })
   }
 }
 

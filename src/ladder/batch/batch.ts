@@ -17,6 +17,7 @@ import { reportOf } from './report.rules.ts'
 /** `data` has what each item came to in the place of the item, and null where one came to nothing. */
 export class Batch<Item = unknown, Data = unknown> extends Executable<readonly Item[], (Data | null)[]> {
   readonly type = 'batch'
+  protected readonly driftCode = 'BATCH_DRIFT'
   readonly name: string
   readonly version: string | undefined
   readonly description: string | undefined
@@ -76,14 +77,6 @@ export class Batch<Item = unknown, Data = unknown> extends Executable<readonly I
 
   protected refused(runId: string, error: LadderError): Report {
     return reportOf(this.#shape, { ...begun({ runId, input: [] }, now()), error: error.toJSON() })
-  }
-
-  protected drifted(runId: string, cause: Error): LadderError {
-    return new LadderError('BATCH_DRIFT', `the run ${runId} of '${this.name}' was begun by another version of it`, {
-      cause,
-      context: { runId },
-      hint: 'let runs end before their batch changes, or register both under different names',
-    })
   }
 }
 

@@ -3,6 +3,7 @@ import { assign, type EventObject, emit, enqueueActions, sendTo } from 'xstate'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import type { RunEnd } from '../run.rules.ts'
 import { type Compaction, compactionOf } from './compaction.rules.ts'
+import { lockActions } from './lock-actions.rules.ts'
 import { summaryActor, turnActor } from './session.chart.rules.ts'
 import {
   type Answer,
@@ -39,10 +40,14 @@ export const sessionActions = (name: string, now: () => number, ended: (sessionI
   const tell = (type: string, more: (run: SessionRun, event: EventObject) => object = () => ({})) =>
     emit(({ context, event }: Scope) => word(type, context, more(context, event)))
   /** A command tells nothing: it is no turn. */
-  const tellOfTurn = (type: string, more: (run: SessionRun, event: EventObject) => object = () => ({})) =>
+  const tellOfTurn = (
+    type: string,
+    more: (run: SessionRun, event: EventObject) => object = () => ({}),
+    when: (run: SessionRun) => boolean = () => true,
+  ) =>
     enqueueActions(({ context, event, enqueue }) => {
       const run = context as SessionRun
-      if (run.turn?.request.wants === 'turn') enqueue.emit(word(type, run, more(run, event)))
+      if (run.turn?.request.wants === 'turn' && when(run)) enqueue.emit(word(type, run, more(run, event)))
     })
   const answer = (status: Answer['status']) => assign(({ context }: Scope) => answered(context, status, now()))
   const failing = (what: (run: SessionRun, event: EventObject) => LadderErrorBody | undefined) =>
@@ -71,7 +76,8 @@ export const sessionActions = (name: string, now: () => number, ended: (sessionI
     withdraw: taking((context, event) => withdrawn(context, (event as Cancel).request ?? '', cancelled(context, event), now())),
     begin: taking((context) => begun(context, now())),
     tellStarting: tellOfTurn('turn.starting'),
-    plan: taking((context, event) => planned(context, madeOf<Plan>(event))),
+    plan: taking((context, event) => planned(context, madeOf<Plan>(event), now())),
+    ...lockActions(name, now, tellOfTurn),
     tellLoaded: enqueueActions(({ context, enqueue }) => {
       const run = context as SessionRun
       if (run.turn?.request.wants !== 'turn') return

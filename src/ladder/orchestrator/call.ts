@@ -23,6 +23,7 @@ const turnActor = 'turn()'
 
 export class OrchestratorCall extends Executable<unknown, unknown> {
   readonly type = 'orchestrator'
+  protected readonly driftCode = 'ORCHESTRATOR_DRIFT'
   readonly name: string
   readonly version: string | undefined
   readonly description: string | undefined
@@ -154,10 +155,6 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
       usage: noUsage,
       children: [],
     }
-  }
-
-  protected drifted(runId: string, cause: Error): LadderError {
-    return new LadderError('ORCHESTRATOR_DRIFT', `the call ${runId} of '${this.name}' was begun by another version of it`, { cause })
   }
 }
 

@@ -3,7 +3,18 @@ import { type AnyActorLogic, type AnyStateMachine, type EventObject, setup } fro
 import type { RunEnd } from '../run.rules.ts'
 import { sessionActions } from './actions.rules.ts'
 import { chartOf } from './session.chart.rules.ts'
-import { type Answer, hasDrifted, isForeign, isKnown, opened, type Persisted, type SessionRun } from './session.context.ts'
+import {
+  type Answer,
+  type Held,
+  hasDrifted,
+  isForeign,
+  isKnown,
+  nextTryMs,
+  opened,
+  type Persisted,
+  type Plan,
+  type SessionRun,
+} from './session.context.ts'
 import { type Cancel, endedOf, errorOf, madeOf, outputOf, requestIn } from './session.events.rules.ts'
 
 /** @property ended called on the node of a session when a turn of it has its answer */
@@ -35,6 +46,13 @@ export const sessionMachine = (name: string, { actors, now, ended }: SessionPart
       'is under way': ({ context, event }) => isUnderWay(context, event),
       'has requests': ({ context }) => context.queue.length > 0,
       'has failed': ({ event }) => errorOf(event) !== undefined,
+      'is held': ({ event }) => (madeOf<Plan | Held>(event) as Partial<Held>).isHeld === true,
+      'has waited enough': ({ context }) => now() >= (context.turn?.lockWait?.until ?? 0),
+      'holds a lock': ({ context }) => context.turn?.lease !== undefined,
+      'is renewed': ({ event }) => errorOf(event) === undefined && madeOf<boolean>(event),
+      'is lost': ({ context, event }) => errorOf(event) === undefined || now() >= (context.turn?.lease?.until ?? 0),
+      'has lost its lock': ({ context }) => context.turn?.error?.code === 'ORCHESTRATOR_LOCK_LOST',
+      'was settled': ({ context }) => context.turn?.isSettled === true,
       'has drifted': ({ context }) => hasDrifted(context) && context.turn?.request.force !== true,
       'is locked': ({ context }) => (context.turn?.plan?.lockedUntil ?? 0) > now(),
       'is locked still': ({ context, event }) => {
@@ -58,6 +76,8 @@ export const sessionMachine = (name: string, { actors, now, ended }: SessionPart
     },
     delays: {
       'a moment': ({ context }) => Math.max(0, Math.min(momentMs, (context.turn?.waitUntil ?? 0) - now())),
+      'until the next try': ({ context }) => nextTryMs(context, now()),
+      'a part of the lease': ({ context }) => Math.ceil((context.turn?.lease?.ttlMs ?? 0) / 3),
       'longest compaction': ({ context }) => context.turn?.plan?.lockMaxMs ?? 0,
       'a little longer': ({ context }) => (context.turn?.plan?.lockMaxMs ?? 0) + graceMs,
     },

@@ -15,6 +15,7 @@ import type { CheckpointStore, SnapshotStore } from '../stores/store.ts'
 import { choosingKinds, supervisorKinds } from '../supervisor/check.ts'
 import type { SupervisorDefinition } from '../supervisor/definition.ts'
 import type { Compaction } from './compaction.rules.ts'
+import { type CheckedLock, checkedLock, type SessionLock } from './session-lock.ts'
 
 type Late<Value> = Value | Promise<Value>
 type OfSession = { sessionId: string }
@@ -60,8 +61,11 @@ export type OrchestratorDefinition<
   checkpointStore?: CheckpointStore
   /** Is told of turns that iterate, as that of a supervisor is of its runs; never called without `iterate`. Default: that of the whole process, or nobody: they go on by their journals. */
   snapshotStore?: SnapshotStore | false
-  /** Taken and without effect: a session is one actor, so its turns run one by one on whichever node. */
-  sessionLock?: boolean
+  /**
+   * Turns of a session run one by one on whichever node, since a session is one actor. A lock of your own is held for each turn besides, against turns of the same
+   * session elsewhere: in runtimes that share the store and not the journals. Default: none.
+   */
+  sessionLock?: boolean | SessionLock
   /** Asked before each turn, what it finds stands in the context of code; told of each clean turn. Default: none. */
   memory?: MemoryStore | MemoryOptions
   /** Whether a session ends with this turn. Default: it goes on. */
@@ -83,6 +87,7 @@ export type CheckedOrchestrator = {
   summarizer: AnyExecutable | undefined
   memory: ReturnType<typeof memoryOptions>
   lockMaxMs: number
+  sessionLock: CheckedLock | undefined
   /** undefined: all. */
   keepRows: number | undefined
 }
@@ -95,7 +100,7 @@ export const orchestratorKinds: KindsOf<AnyOrchestrator> = {
   summarize: either(record('{ afterTurns: 20, keep: 8 }'), code('async (history) => compaction')),
   keepSnapshots: either(count(1), oneOf('all')),
   checkpointStore: anything,
-  sessionLock: flag,
+  sessionLock: anything,
   memory: anything,
   endsWhen: code('({ state }) => state.isDone'),
   commands: record('{ rename: (payload) => … }'),
@@ -142,6 +147,7 @@ export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchest
     summarizer: typeof summarizer === 'string' ? agent({ name: `${name}-summary`, model: summarizer }) : summarizer,
     memory: memoryOptions(memory),
     lockMaxMs: maxWait,
+    sessionLock: checkedLock(name, definition.sessionLock),
     keepRows: keepSnapshots === 'all' ? undefined : keepSnapshots,
   }
 }

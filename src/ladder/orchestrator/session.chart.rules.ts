@@ -10,6 +10,8 @@ export const lockActor = 'lock()'
 export const summariseActor = 'summarise()'
 export const applyActor = 'apply()'
 export const unlockActor = 'unlock()'
+export const renewActor = 'renew()'
+export const releaseActor = 'release()'
 /** Actors with journals of their own. */
 export const turnActor = 'turn'
 export const summaryActor = 'summary'
@@ -21,6 +23,26 @@ const failed = (...actions: string[]) => ({ target: '#failed', actions })
 /** Nothing has begun that would have to end by itself. */
 const stoppable = { cancel: { guard: 'is under way', ...failed('cancel') } }
 
+const lost = { target: 'free', actions: ['loseLock', 'tellTurnOfLoss'] }
+/** A lock of the caller is held by being renewed. */
+const leased = {
+  initial: 'free',
+  states: {
+    free: { always: { guard: 'holds a lock', target: 'holding' } },
+    holding: { after: { 'a part of the lease': 'renewing' } },
+    renewing: code(
+      renewActor,
+      [
+        { guard: 'is renewed', target: 'holding', actions: ['noteLease'] },
+        { guard: 'is lost', ...lost },
+        // It could not be asked, and is held still.
+        { target: 'holding' },
+      ],
+      lost,
+    ),
+  },
+}
+
 const running = {
   initial: 'loading',
   states: {
@@ -29,10 +51,18 @@ const running = {
         loadActor,
         [
           { guard: 'has failed', ...failed('fail') },
+          { guard: 'is held', target: 'waiting-for-lock', actions: ['tellHeld', 'waitForLock'] },
           { target: 'checking', actions: ['plan', 'tellLoaded'] },
         ],
         failed('breakDown'),
       ),
+      // The lock may be had by now.
+      on: { cancel: { guard: 'is under way', ...failed('cancel', 'noteLease') } },
+    },
+    /** Of the caller: somebody else has it. */
+    'waiting-for-lock': {
+      always: { guard: 'has waited enough', ...failed('giveUp') },
+      after: { 'until the next try': 'loading' },
       on: stoppable,
     },
     checking: {
@@ -68,12 +98,14 @@ const running = {
         input: ({ context }: { context: SessionRun }) => ({ id: turnRunId(context), input: turnInput(context) }),
         onDone: [
           { guard: 'is of another request', target: 'dispatching', reenter: true, actions: ['tryNext'] },
+          { guard: 'has lost its lock', ...failed() },
           { guard: 'turn has failed', ...failed('takeFailure') },
           { target: 'persisting', actions: ['takeTurn'] },
         ],
-        onError: failed('breakTurn'),
+        onError: [{ guard: 'has lost its lock', ...failed() }, failed('breakTurn')],
       },
       on: { cancel: { guard: 'is under way', actions: ['tellTurnToStop'] } },
+      ...leased,
     },
     persisting: code(
       saveActor,
@@ -147,6 +179,11 @@ const compacting = {
   },
 }
 
+const released = [
+  { guard: 'was settled', target: 'settled', actions: ['noteReleased'] },
+  { target: 'failed', actions: ['noteReleased'] },
+]
+
 export const chartOf = (name: string) => ({
   id: name,
   initial: 'awaiting-input',
@@ -161,6 +198,7 @@ export const chartOf = (name: string) => ({
     settled: {
       id: 'settled',
       always: [
+        { guard: 'holds a lock', target: 'releasing-lock', actions: ['noteSettled'] },
         { guard: 'is a failed command', target: 'awaiting-input', actions: ['answerFailed'] },
         { guard: 'is over', target: 'awaiting-input', actions: ['tellCompleted', 'answerCompleted', 'observe'] },
         { target: 'awaiting-input', actions: ['tellAwaiting', 'answerAwaiting', 'observe'] },
@@ -169,9 +207,11 @@ export const chartOf = (name: string) => ({
     failed: {
       id: 'failed',
       always: [
+        { guard: 'holds a lock', target: 'releasing-lock' },
         { guard: 'was cancelled', target: 'awaiting-input', actions: ['tellCancelled', 'answerCancelled', 'observe'] },
         { target: 'awaiting-input', actions: ['tellFailed', 'answerFailed', 'observe'] },
       ],
     },
+    'releasing-lock': code(releaseActor, released, released),
   },
 })

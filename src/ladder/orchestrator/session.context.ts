@@ -42,7 +42,12 @@ export type Plan = {
   asksSummarizer: boolean
   /** Of a request to compact: what. */
   range?: Range
+  /** ms for which the lock of the caller is given; absent where there is none. */
+  lockTtlMs?: number
 }
+
+/** Somebody else holds the lock of the caller. */
+export type Held = { isHeld: true; maxWaitMs: number }
 
 /** @property runsFrom runs of earlier turns were forgotten */
 export type Persisted = {
@@ -70,6 +75,14 @@ type Turn = {
   attempt: number
   plan?: Plan
   waitUntil?: number
+  /** It waits for the lock of the caller. ms since the epoch */
+  lockWait?: { since: number; until: number }
+  /** It holds that lock, or may. @property until ms since the epoch */
+  lease?: { ttlMs: number; until: number } | undefined
+  /** It is released, and what comes after that is no failure. */
+  isSettled?: boolean
+  /** Why it could not be released. */
+  lockWarning?: string
   /** What was recalled. */
   known?: Readonly<Record<string, unknown>>
   /** What went wrong and did not keep it from going on. */
@@ -129,8 +142,23 @@ export const begun = ({ queue: [request, ...queue] }: SessionRun, at: number): P
 
 export const turned = ({ turn }: SessionRun, change: Partial<Turn>): Partial<SessionRun> => (turn ? { turn: { ...turn, ...change } } : {})
 
-export const planned = ({ turn, spent }: SessionRun, plan: Plan): Partial<SessionRun> =>
-  turn ? { turn: { ...turn, plan, attempt: spent.turnIndex === plan.turnIndex ? spent.attempts + 1 : 1 } } : {}
+export const planned = ({ turn, spent }: SessionRun, plan: Plan, at: number): Partial<SessionRun> =>
+  turn
+    ? {
+        turn: {
+          ...turn,
+          plan,
+          attempt: spent.turnIndex === plan.turnIndex ? spent.attempts + 1 : 1,
+          ...(plan.lockTtlMs !== undefined && { lease: { ttlMs: plan.lockTtlMs, until: at + plan.lockTtlMs } }),
+        },
+      }
+    : {}
+
+/** ms until the lock of the caller is asked for again: longer and longer, a second at most. */
+export const nextTryMs = ({ turn }: SessionRun, at: number): number => {
+  const { since, until } = turn?.lockWait ?? { since: at, until: at }
+  return Math.max(0, Math.min(Math.max(100, (at - since) / 2), 1000, until - at))
+}
 
 export const turnRunId = ({ sessionId, turn }: SessionRun): string => {
   const { version = null, turnIndex = 0 } = turn?.plan ?? {}
@@ -190,7 +218,8 @@ export const endOf = ({ turn }: SessionRun, { data, report }: RunEnd, at: number
 export const answered = (run: SessionRun, status: Answer['status'], at: number): Partial<SessionRun> => {
   const { turn, answers, spent } = run
   if (!turn) return {}
-  const { request, plan, isPlaced, isAsked, compaction, isApplied, error, persisted } = turn
+  const { request, plan, isPlaced, isAsked, compaction, isApplied, error, persisted, lockWarning } = turn
+  const warnings = [...(persisted?.warnings ?? []), ...(lockWarning === undefined ? [] : [lockWarning])]
   const answer: Answer = {
     id: request.id,
     wants: request.wants,
@@ -199,7 +228,7 @@ export const answered = (run: SessionRun, status: Answer['status'], at: number):
     ...(isPlaced && { turnRunId: turnRunId(run) }),
     ...(isAsked && { summaryRunId: summaryRunId(run) }),
     ...(compaction && !isApplied && { compaction }),
-    ...(persisted && persisted.warnings.length > 0 && { warnings: persisted.warnings }),
+    ...(warnings.length > 0 && { warnings }),
     ...(error && { error }),
     ...(request.inside && { inside: request.inside }),
     startedAt: turn.startedAt,

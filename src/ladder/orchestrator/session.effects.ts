@@ -9,10 +9,11 @@ import { dueRange, marginOf, rangeOf } from './compaction.rules.ts'
 import { dueFrom, runsBefore } from './runs.rules.ts'
 import { loadActor, lookActor, recallActor, saveActor, summaryActor, turnActor } from './session.chart.rules.ts'
 import { answersMax, foldableIn, type Persisted, type Plan, type Recalled, type SessionRun } from './session.context.ts'
+import { lockActors, requireLock, underLock } from './session-lock.effects.ts'
 import { type SessionScope, sessionTask } from './session-task.effects.ts'
 
 export const sessionActors = (scope: SessionScope): Record<string, AnyActorLogic> => ({
-  [loadActor]: sessionTask(scope, `to load a session of '${scope.name}'`, (run) => planOf(scope, run)),
+  [loadActor]: sessionTask(scope, `to load a session of '${scope.name}'`, (run) => underLock(scope, run, () => planOf(scope, run))),
   [lookActor]: sessionTask(
     scope,
     'to look at a lock',
@@ -25,11 +26,12 @@ export const sessionActors = (scope: SessionScope): Record<string, AnyActorLogic
   [turnActor]: remote(scope.turnKind) as AnyActorLogic,
   [saveActor]: sessionTask(scope, `to save a turn of '${scope.name}'`, (run) => saved(scope, run)),
   ...compactionActors(scope),
+  ...lockActors(scope),
   [summaryActor]: remote(scope.summaryKind) as AnyActorLogic,
 })
 
 const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Promise<Plan> => {
-  const { name, definition, signature, summarizer, lockMaxMs, memory } = scope
+  const { name, definition, signature, summarizer, lockMaxMs, memory, sessionLock } = scope
   const { state = {}, version = null, summarize } = definition
   const store = await scope.store()
   const row = await store.load(name, sessionId)
@@ -51,16 +53,17 @@ const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Pro
     recalls: memory !== undefined && memory.recall.k !== 0,
     asksSummarizer: summarizer !== undefined && typeof summarize !== 'function',
     ...(range && { range }),
+    ...(sessionLock && { lockTtlMs: sessionLock.ttlMs }),
   }
 }
 
 /** The row is the same each time: a session that was killed in between saves it once more. */
-const saved = async (
-  { name, definition, store: found, policy, keepRows, memory, forget }: SessionScope,
-  { sessionId, turn, runs }: SessionRun,
-): Promise<Persisted> => {
+const saved = async (scope: SessionScope, run: SessionRun): Promise<Persisted> => {
+  const { name, definition, store: found, policy, keepRows, memory, forget } = scope
+  const { sessionId, turn, runs } = run
   const { plan, end, request } = turn ?? {}
   if (!plan || !end) throw new Error('there is no turn to be saved')
+  await requireLock(scope, run)
   const store = await found()
   const state = asJson(end.state)
   await store.save({

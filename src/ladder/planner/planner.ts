@@ -27,6 +27,7 @@ export type PlannerOptions = ExecuteOptions & { approvedPlan?: Plan }
 
 export class Planner<Input = unknown, Data = Record<string, unknown>> extends Executable<Input, Data> {
   readonly type = 'planner'
+  protected readonly driftCode = 'PLANNER_DRIFT'
   readonly name: string
   readonly version: string | undefined
   readonly description: string | undefined
@@ -142,14 +143,6 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
 
   protected refused(runId: string, error: LadderError): Report {
     return reportOf(this.#shape, { ...begun({ runId, input: undefined }, now()), error: error.toJSON() })
-  }
-
-  protected drifted(runId: string, cause: Error): LadderError {
-    return new LadderError('PLANNER_DRIFT', `the run ${runId} of '${this.name}' was begun by another version of it`, {
-      cause,
-      context: { runId },
-      hint: 'let runs end before their planner changes, or register both under different names',
-    })
   }
 }
 

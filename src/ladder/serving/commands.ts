@@ -71,12 +71,18 @@ export const ladderCommands = (executables: readonly AnyExecutable[]): Readonly<
     run: ({ name, runId, ...waiting }) => told(() => answered(named(name), runId, waiting)),
   })
   const resume = command({
-    input: z.strictObject({ ...Run, ...Wait }).describe('goes on with a run that failed or was cancelled, where it stopped'),
+    input: z
+      .strictObject({
+        ...Run,
+        force: z.literal(true).optional().describe('also where another version of the executable has begun it, if this one comes to the same state'),
+        ...Wait,
+      })
+      .describe('goes on with a run that failed or was cancelled, where it stopped'),
     scope: 'write',
-    run: ({ name, runId, ...waiting }) =>
+    run: ({ name, runId, force, ...waiting }) =>
       told(async () => {
         const executable = named(name)
-        await executable.goOn(runId)
+        await executable.goOn(runId, force ? { force } : {})
         return answered(executable, runId, waiting)
       }),
   })

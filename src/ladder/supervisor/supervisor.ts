@@ -26,6 +26,7 @@ type SupervisorOptions = { type?: 'supervisor' | 'team'; isSingle?: boolean; sna
 
 export class Supervisor<Input = unknown, Data = unknown> extends Executable<Input, Data> {
   readonly type: 'supervisor' | 'team'
+  protected readonly driftCode = 'SUPERVISOR_DRIFT'
   readonly name: string
   readonly version: string | undefined
   readonly description: string | undefined
@@ -139,14 +140,6 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
 
   protected refused(runId: string, error: LadderError): Report {
     return reportOf(this.#shape, { ...begun({ runId, input: undefined, state: {} }, now()), error: error.toJSON() })
-  }
-
-  protected drifted(runId: string, cause: Error): LadderError {
-    return new LadderError('SUPERVISOR_DRIFT', `the run ${runId} of '${this.name}' was begun by another version of it`, {
-      cause,
-      context: { runId },
-      hint: 'let runs end before their supervisor changes, or register both under different names',
-    })
   }
 }
 

@@ -4,7 +4,7 @@ import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
 import type { Awaiting } from '../awaited.ts'
 import type { Report } from '../envelope.ts'
-import { LadderError } from '../errors.ts'
+import type { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
@@ -29,6 +29,7 @@ import { begun, type RunContext, type StepEnd } from './workflow.context.ts'
 
 export class Workflow<Input = unknown, Data = unknown> extends Executable<Input, Data> {
   readonly type = 'workflow'
+  protected readonly driftCode = 'WORKFLOW_DRIFT'
   readonly name: string
   readonly version: string | undefined
   readonly description: string | undefined
@@ -85,14 +86,6 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
 
   protected refused(runId: string, error: LadderError): Report {
     return reportOf(this.#shape, { ...begun({ runId, input: undefined, state: {} }, now()), error: error.toJSON() })
-  }
-
-  protected drifted(runId: string, cause: Error): LadderError {
-    return new LadderError('WORKFLOW_DRIFT', `the run ${runId} of '${this.name}' was begun by other steps than it has now`, {
-      cause,
-      context: { runId },
-      hint: 'let runs end before their steps change, or register both under different names',
-    })
   }
 }
 

@@ -30,7 +30,7 @@ test('[WL-010] every field can be given, and name, version and signature are the
   })
   expect(desk).toMatchObject({ name: 'desk', version: '3', signature: expect.stringMatching(/^[\da-f]{8}$/) })
   expect(Object.keys(desk.machines)).toEqual(['desk', 'desk-turn', 'desk-summary'])
-  expect(Object.keys(desk.machine.states)).toEqual(['awaiting-input', 'running', 'compacting', 'settled', 'failed'])
+  expect(Object.keys(desk.machine.states)).toEqual(['awaiting-input', 'running', 'compacting', 'settled', 'failed', 'releasing-lock'])
 })
 
 const wrong: [string, object, RegExp][] = [
@@ -53,6 +53,8 @@ const wrong: [string, object, RegExp][] = [
   ['a summariser that cannot be asked', { summarize: { summarizer: {} } }, /summarizer/],
   ['onCompact that is no function', { summarize: { onCompact: 5 } }, /onCompact/],
   ['a window that is none', { historyWindow: { agents: 'all' } }, /historyWindow/],
+  ['a lock without a release', { sessionLock: { acquire: a, renew: a } }, /sessionLock .* is no lock/],
+  ['a lock that is given for no time', { sessionLock: { acquire: a, renew: a, release: a, ttlMs: 0 } }, /sessionLock\.ttlMs/],
   ['a command of a name that is taken', { commands: { compact: a } }, /compact/],
 ]
 test.each(wrong)('[WL-012] %s is ORCHESTRATOR_CONFIG when it is written', (_, given, message) => {
