@@ -1,5 +1,6 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
 
+import type { AnyRunMiddleware } from '../around/middleware.ts'
 import type { Heard } from '../audience.ts'
 import type { Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
@@ -130,6 +131,8 @@ export type WorkflowDefinition<Input, State extends object, Name extends string,
   nextStep?: (context: StepContext<Input, State>, output: unknown) => Late<Onward<NoInfer<Name>>>
   /** Steps that a run enters at most. Default: 100. */
   maxSteps?: number
+  /** Code around each run: the first is the outermost. */
+  middleware?: readonly AnyRunMiddleware[]
   /** Is told of a run after each step and at its end, for whoever reads it: the run itself goes on by its journal. Default: nobody is. */
   snapshotStore?: SnapshotStore
 }

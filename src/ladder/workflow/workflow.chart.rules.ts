@@ -1,4 +1,5 @@
 /** The states and arrows of a workflow, by the names that its author gave. Plain data. */
+import { wrapped } from '../around/wrapped.chart.rules.ts'
 import { type Arrow, about, cancelling, deciding, hearing, working } from '../work/work.chart.rules.ts'
 import type { RunContext } from './workflow.context.ts'
 
@@ -17,7 +18,7 @@ type StepShape = {
   /** By these names, the executable that runs inside of it. */
   asks: Readonly<Record<string, string>>
 }
-export type WorkflowShape = { name: string; version?: string; description?: string; steps: readonly StepShape[]; maxSteps: number }
+export type WorkflowShape = { name: string; version?: string; description?: string; steps: readonly StepShape[]; maxSteps: number; wraps?: true }
 
 /** The actor that makes the output of a run: no step can have this name. */
 export const outputActor = 'output()'
@@ -107,8 +108,13 @@ const partsOf = (name: string, step: StepShape, after: readonly Arrow[]) => {
   return step.children.length > 0 ? together(name, step, after) : working(workOf(name, step, step.name, after))
 }
 
-export const chartOf = ({ name, version, description, steps }: WorkflowShape) => {
-  const first = `#${name}.steps.${steps[0]?.name}`
+export const chartOf = (shape: WorkflowShape) => (shape.wraps ? wrapped(bareChart(shape), firstOf(shape)) : bareChart(shape))
+
+const firstOf = ({ name, steps }: WorkflowShape): string => `#${name}.steps.${steps[0]?.name}`
+
+const bareChart = (shape: WorkflowShape) => {
+  const { name, version, description, steps } = shape
+  const first = firstOf(shape)
   const resume = steps.map((step) => ({ guard: about('stopped at', step.name), target: `#${name}.steps.${step.name}`, actions: ['mend'] }))
   const asksAny = steps.some(({ asks }) => Object.keys(asks).length > 0)
   const cutOff = cancelling(name)
