@@ -1,4 +1,5 @@
 /** States that stand around the question of an agent where its author asks for them. Plain data. */
+import { wrapStates } from '../around/wrapped.chart.rules.ts'
 import type { AgentRun } from './agent.context.ts'
 import type { Budget } from './budget.rules.ts'
 
@@ -14,8 +15,7 @@ export type AroundShape = {
 
 export const isPaced = ({ opens, closes, budget }: AroundShape): boolean => opens || closes || budget !== undefined
 
-export const enterActor = 'enter()'
-export const leaveActor = 'leave()'
+export { enterActor, leaveActor } from '../around/wrapped.chart.rules.ts'
 export const openActor = 'open()'
 export const closeActor = 'close()'
 export const recoverActor = 'recover()'
@@ -43,32 +43,7 @@ export const aroundStates = (name: string, around: AroundShape, answered: string
   const own = { completed: `#${name}.completed`, failed: `#${name}.failed` }
   const cancel = { cancel: { target: `#${name}.cancelled`, actions: ['stop', 'markCancelled'] } }
   return {
-    ...(around.wraps && {
-      entering: {
-        entry: ['tellStarting'],
-        on: cancel,
-        ...code(
-          enterActor,
-          [
-            { guard: 'came to an end', target: own.completed, actions: ['takeAround', 'takeOutcome'] },
-            { guard: 'came to nothing', target: own.failed, actions: ['takeAround', 'takeOutcome'] },
-            { target: 'preparing', actions: ['takeAround'] },
-          ],
-          { target: own.failed, actions: ['failAround'] },
-        ),
-      },
-      leaving: {
-        on: cancel,
-        ...code(
-          leaveActor,
-          [
-            { guard: 'came to an end', target: own.completed, actions: ['takeAround', 'takeOutcome'] },
-            { target: own.failed, actions: ['takeAround', 'takeOutcome'] },
-          ],
-          { target: own.failed, actions: ['failAround'] },
-        ),
-      },
-    }),
+    ...(around.wraps && wrapStates({ entered: 'preparing', ...own, refused: 'came to nothing', cancel: cancel.cancel, entry: ['tellStarting'] })),
     ...(around.recalls && {
       recalling: {
         on: cancel,

@@ -1,5 +1,5 @@
 /** Code in layers around something: down through `before`, and up again through `after`, or `onError` where something failed. */
-import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
+import { type LadderCode, LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
 
 type Late<Value> = Value | Promise<Value>
 /** `result` stands in the place of what is inside; nothing: it goes on. */
@@ -24,21 +24,27 @@ export type Entered<Context, Value, More> = { name: string; layer: Layer<Context
 export const down = async <Context, Value, More>(
   layers: readonly Entered<Context, Value, More>[],
   take: (more: More) => void = () => undefined,
+  code: LadderCode = 'AGENT_EXEC_FAILED',
 ): Promise<Outcome<Value> | undefined> => {
   for (const [index, { name, layer, context }] of layers.entries()) {
     const outer = layers.slice(0, index)
     try {
       const said = await layer.before?.(context)
-      if (said?.result !== undefined) return await up(outer, { result: said.result })
+      if (said?.result !== undefined) return await up(outer, { result: said.result }, code)
       if (said) take(said)
     } catch (thrown) {
-      return up(outer, { error: failureOf(name, 'before', thrown) })
+      return up(outer, { error: failureOf(name, 'before', thrown, code) }, code)
     }
   }
   return undefined
 }
 
-export const up = async <Context, Value, More>(layers: readonly Entered<Context, Value, More>[], inside: Outcome<Value>): Promise<Outcome<Value>> => {
+/** @param code of a failure that names none */
+export const up = async <Context, Value, More>(
+  layers: readonly Entered<Context, Value, More>[],
+  inside: Outcome<Value>,
+  code: LadderCode = 'AGENT_EXEC_FAILED',
+): Promise<Outcome<Value>> => {
   let outcome = inside
   for (const { name, layer, context } of layers.toReversed()) {
     const hook = 'error' in outcome ? 'onError' : 'after'
@@ -46,16 +52,16 @@ export const up = async <Context, Value, More>(layers: readonly Entered<Context,
       const said = 'error' in outcome ? await layer.onError?.(context, LadderError.from(outcome.error)) : await layer.after?.(context, outcome.result)
       if (said?.result !== undefined) outcome = { result: said.result }
     } catch (thrown) {
-      outcome = { error: failureOf(name, hook, thrown) }
+      outcome = { error: failureOf(name, hook, thrown, code) }
     }
   }
   return outcome
 }
 
-const failureOf = (middleware: string, hook: string, thrown: unknown): LadderErrorBody =>
+const failureOf = (middleware: string, hook: string, thrown: unknown, code: LadderCode): LadderErrorBody =>
   (thrown instanceof LadderError
     ? thrown
-    : new LadderError('AGENT_EXEC_FAILED', `${hook} of the middleware '${middleware}' threw: ${wordsOf(thrown)}`, {
+    : new LadderError(code, `${hook} of the middleware '${middleware}' threw: ${wordsOf(thrown)}`, {
         cause: thrown,
         context: { middleware, hook },
       })

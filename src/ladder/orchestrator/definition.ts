@@ -47,7 +47,7 @@ export type OrchestratorDefinition<
   Name extends string,
   Output extends Schema | undefined,
   Named extends Commands,
-> = Omit<SupervisorDefinition<Input, State, Name, Output>, 'history' | 'historyWindow' | 'name' | 'snapshotStore'> & {
+> = Omit<SupervisorDefinition<Input, State, Name, Output>, 'history' | 'historyWindow' | 'middleware' | 'name' | 'snapshotStore'> & {
   /** Also the kind of its sessions: lower-case letters, digits and hyphens, at most 24. */
   name: string
   /** A turn is routed again until it is enough. Default: one decision and one dispatch. */
@@ -135,6 +135,8 @@ export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchest
         `the command '${command}' of '${name}' ${command === 'compact' ? 'is there already' : 'is no function'}`,
         'write name: (payload) => …',
       )
+  if ('middleware' in definition)
+    throw wrong(`'${name}' has middleware`, 'middleware stands around agents, workflows and supervisors: give it to those that work in its turns')
   const policy = typeof summarize === 'function' ? {} : summarize
   checkPolicy(name, policy)
   const { summarizer, lock: { maxWait = 30_000 } = {} } = policy

@@ -33,6 +33,7 @@ export const supervisorKinds: KindsOf<Omit<AnySupervisor, 'intents' | 'route' | 
   maxFanOut: count(1),
   artifacts: record('{ schema }'),
   output: schema,
+  middleware: list,
   snapshotStore: anything,
 }
 export const choosingKinds: KindsOf<Pick<AnySupervisor, 'intents' | 'route' | 'router' | 'evaluate'>> = {

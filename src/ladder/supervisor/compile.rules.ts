@@ -1,5 +1,6 @@
 /** What the names in the chart of a supervisor mean. */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup } from 'xstate'
+import { outcomeOf, wrapActions, wrapGuards } from '../around/wrapped.compile.rules.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, rootOf } from '../run.rules.ts'
@@ -46,6 +47,17 @@ const errorIn = (event: EventObject): LadderErrorBody | undefined => {
 
 const unstorable = (what: string, thrown: unknown): LadderErrorBody =>
   errorBody('SUPERVISOR_FAILED', `${what} gave what cannot be stored: ${wordsOf(thrown)}`, { hint: 'return plain data: JSON, dates and bytes' })
+
+/** What recovers it takes away that it ended by an error. */
+const aroundSupervisor = (name: string, now: () => number): Record<string, never> =>
+  ({
+    ...wrapActions(name, 'SUPERVISOR_FAILED', now),
+    takeOutcome: assign(({ context, event }: { context: SupervisorRun; event: EventObject }) => {
+      const outcome = outcomeOf(event)
+      const terminatedBy = outcome.error ? ('error' as const) : context.error ? undefined : context.terminatedBy
+      return { ...outcome, terminatedBy, endedAt: now() }
+    }),
+  }) as Record<string, unknown> as Record<string, never>
 
 export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, ended }: SupervisorParts): AnyStateMachine => {
   const { name, maxIterations, intents } = shape
@@ -158,9 +170,11 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
       conclude: assign({ isConcluding: true }),
       mend: assign({ error: undefined, terminatedBy: undefined, going: {}, waiting: [], now: () => ({ startedAt: now(), branches: {} }) }),
       ...endActions(ended, word, ({ terminatedBy }) => ({ terminatedBy })),
+      ...(shape.wraps && aroundSupervisor(name, now)),
     },
     guards: {
       ...workGuards,
+      ...(shape.wraps && wrapGuards),
       'has failed': ({ event }) => errorIn(event) !== undefined,
       'chose nobody': ({ event }) => endOf<Extract<Chosen, { ended: 'completed' }>>(event).output.next.length === 0,
       'is chosen': ({ context }, { step }: Params) => context.now.decision?.next.includes(step) === true,

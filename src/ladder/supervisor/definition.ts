@@ -1,5 +1,6 @@
 /** What an author writes of a supervisor: who there is to choose from, who chooses, and when it is enough. */
 
+import type { AnyRunMiddleware } from '../around/middleware.ts'
 import type { Heard } from '../audience.ts'
 import type { Result } from '../envelope.ts'
 import type { AnyExecutable, Executable } from '../executable.ts'
@@ -106,6 +107,8 @@ export type SupervisorDefinition<Input, State extends object, Name extends strin
   version?: string
   description?: string
   input?: Schema<Input>
+  /** Code around each run: the first is the outermost. */
+  middleware?: readonly AnyRunMiddleware[]
   /** What runs begin with: plain data. */
   state?: State
   /** Who there is to choose from, by the names that are states of its chart. */

@@ -1,4 +1,5 @@
 /** The states and arrows of a supervisor: its intents are regions by the names that its author gave. Plain data. */
+import { wrapped } from '../around/wrapped.chart.rules.ts'
 import { about, cancelling, deciding, hearing, leaving, telling, timeOf, working } from '../work/work.chart.rules.ts'
 import { ackWork, type SupervisorRun } from './supervisor.context.ts'
 
@@ -16,6 +17,8 @@ export type SupervisorShape = {
   classifier?: { executable: string | undefined }
   ack?: { executable: string | undefined }
   maxIterations: number
+  /** Code stands around it. */
+  wraps?: true
   /** One decision and one dispatch are all: it is a turn of an orchestrator. */
   isSingle?: true
   /** A run inside of it may wait for events. */
@@ -28,7 +31,9 @@ export const classifyActor = 'classify()'
 export const mergeActor = 'merge()'
 export const outputActor = 'output()'
 
-export const chartOf = (shape: SupervisorShape) => {
+export const chartOf = (shape: SupervisorShape) => (shape.wraps ? wrapped(bareChart(shape), 'working') : bareChart(shape))
+
+const bareChart = (shape: SupervisorShape) => {
   const { name, version, description, intents, router, classifier, ack, choosesOnce, isSingle, tells } = shape
   const failed = { target: `#${name}.failed` }
   const broken = { ...failed, actions: ['breakDown'] }

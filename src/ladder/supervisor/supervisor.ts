@@ -2,6 +2,8 @@
 
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
+import { checkedRunMiddleware } from '../around/middleware.ts'
+import { wrapActors } from '../around/wrapped.effects.ts'
 import type { LadderEvent, Report } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
@@ -48,6 +50,7 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     this.type = type
     const intents = checkedIntents(definition)
     const { name, version, description, route, router, maxIterations = 10 } = definition
+    const middleware = checkedRunMiddleware(name, definition.middleware)
     const classifier = checkedHelper(definition, 'classifier')
     const ack = checkedHelper(definition, 'ack')
     this.name = name
@@ -62,6 +65,7 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
       type,
       name,
       maxIterations,
+      ...(middleware.length > 0 && { wraps: true as const }),
       ...(isSingle && { isSingle: true as const }),
       ...(executables.some(({ awaits }) => awaits.length > 0) && { tells: true as const }),
       ...(version !== undefined && { version }),
@@ -86,7 +90,17 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     this.callable = intents.some(({ run }) => run) ? intents.flatMap(({ agent }) => (agent ? [agent] : [])) : []
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
     const code = supervisorActors({ definition, intents, isSingle, contextOf: (runId) => this.contextOf(runId), mirror }, { classifier, ack })
-    this.machine = supervisorMachine(this.#shape, { actors: { ...code, ...runs }, begin: this.begin(), now, ended: (run) => this.ended(run) })
+    const around = wrapActors({
+      of: 'supervisor',
+      name,
+      code: 'SUPERVISOR_FAILED',
+      middleware,
+      contextOf: (runId) => this.contextOf(runId),
+      usageOf: (run: SupervisorRun) => reportOf(this.#shape, run).usage,
+      fit: (input) => this.fit(input),
+    })
+    const actors = { ...code, ...runs, ...(middleware.length > 0 && around) }
+    this.machine = supervisorMachine(this.#shape, { actors, begin: this.begin(), now, ended: (run) => this.ended(run) })
   }
 
   protected override ended(run: RunState): void {

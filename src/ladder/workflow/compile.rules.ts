@@ -4,6 +4,7 @@
  */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, setup } from 'xstate'
 import type { AskReport } from '../../index.ts'
+import { wrapActions, wrapGuards } from '../around/wrapped.compile.rules.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, rootOf } from '../run.rules.ts'
@@ -105,9 +106,11 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
       leaveSteps: assign({ next: undefined }),
       mend: assign({ error: undefined, going: {}, waiting: [] }),
       ...endActions(ended, told),
+      ...(shape.wraps && wrapActions(name, 'WORKFLOW_FAILED', now)),
     },
     guards: {
       ...workGuards,
+      ...(shape.wraps && wrapGuards),
       'too many steps': ({ context }) => context.visited > maxSteps,
       'often entered': ({ context }) => context.visits === loopWarning,
       'tries again': ({ event }) => {

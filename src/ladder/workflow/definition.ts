@@ -1,11 +1,12 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
 
+import type { AnyRunMiddleware } from '../around/middleware.ts'
 import { type Heard, heardKinds } from '../audience.ts'
 import { tellEvent } from '../awaited.ts'
 import type { Result } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
-import { anything, code, count, either, type Kind, type KindsOf, ms, oneOf, optionsIn, record, schema, shown, text } from '../given.ts'
+import { anything, code, count, either, type Kind, type KindsOf, list, ms, oneOf, optionsIn, record, schema, shown, text } from '../given.ts'
 import type { HistoryMessage } from '../history.rules.ts'
 import { isKindName } from '../names.rules.ts'
 import type { CallOptions } from '../options.ts'
@@ -139,6 +140,8 @@ export type WorkflowDefinition<Input, State extends object, Name extends string,
   nextStep?: (context: StepContext<Input, State>, output: unknown) => Late<Onward<NoInfer<Name>>>
   /** Steps that a run enters at most. Default: 100. */
   maxSteps?: number
+  /** Code around each run: the first is the outermost. */
+  middleware?: readonly AnyRunMiddleware[]
   /** Is told of a run after each step and at its end, for whoever reads it: the run itself goes on by its journal. Default: nobody is. */
   snapshotStore?: SnapshotStore
 }
@@ -163,6 +166,7 @@ export const workflowKinds: KindsOf<AnyWorkflow> = {
   retry: record('{ attempts: 3 }'),
   nextStep: code("({ state }) => ({ goto: 'charge' })"),
   maxSteps: count(1),
+  middleware: list,
   snapshotStore: anything,
 }
 

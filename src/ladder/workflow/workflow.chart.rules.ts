@@ -1,4 +1,5 @@
 /** The states and arrows of a workflow, by the names that its author gave. Plain data. */
+import { wrapped } from '../around/wrapped.chart.rules.ts'
 import { type Arrow, about, cancelling, deciding, hearing, telling, working } from '../work/work.chart.rules.ts'
 import type { RunContext } from './workflow.context.ts'
 
@@ -23,6 +24,8 @@ export type WorkflowShape = {
   description?: string
   steps: readonly StepShape[]
   maxSteps: number
+  /** Code stands around it. */
+  wraps?: true
   /** A run inside of it may wait for events. */
   tells?: true
 }
@@ -115,8 +118,13 @@ const partsOf = (name: string, step: StepShape, after: readonly Arrow[]) => {
   return step.children.length > 0 ? together(name, step, after) : working(workOf(name, step, step.name, after))
 }
 
-export const chartOf = ({ name, version, description, steps, tells }: WorkflowShape) => {
-  const first = `#${name}.steps.${steps[0]?.name}`
+export const chartOf = (shape: WorkflowShape) => (shape.wraps ? wrapped(bareChart(shape), firstOf(shape)) : bareChart(shape))
+
+const firstOf = ({ name, steps }: WorkflowShape): string => `#${name}.steps.${steps[0]?.name}`
+
+const bareChart = (shape: WorkflowShape) => {
+  const { name, version, description, steps, tells } = shape
+  const first = firstOf(shape)
   const resume = steps.map((step) => ({ guard: about('stopped at', step.name), target: `#${name}.steps.${step.name}`, actions: ['mend'] }))
   const cutOff = cancelling(name)
   // All steps have ended: only its output could not be made.

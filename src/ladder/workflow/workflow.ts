@@ -2,6 +2,8 @@
 
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
+import { checkedRunMiddleware } from '../around/middleware.ts'
+import { wrapActors } from '../around/wrapped.effects.ts'
 import type { Awaiting } from '../awaited.ts'
 import type { Report } from '../envelope.ts'
 import type { LadderError } from '../errors.ts'
@@ -44,11 +46,21 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     super(given)
     const definition = checkedWorkflow(given)
     const { name, version, description } = definition
+    const middleware = checkedRunMiddleware(name, definition.middleware)
     this.name = name
     this.version = version
     this.description = description
     this.#definition = definition
-    this.#shape = shapeOf(definition)
+    this.#shape = { ...shapeOf(definition), ...(middleware.length > 0 && { wraps: true as const }) }
+    const around = {
+      of: 'workflow' as const,
+      name,
+      code: 'WORKFLOW_FAILED' as const,
+      middleware,
+      contextOf: (runId: string) => this.contextOf(runId),
+      usageOf: (run: RunContext) => reportOf(this.#shape, run).usage,
+      fit: (input: unknown) => this.fit(input),
+    }
     const { snapshotStore: store } = definition
     this.#mirror = store && new Mirror({ ...this.mirrorParts('workflow', () => store), after: afterStep(this.#shape), atEnd: atEnd(this.#shape) })
     const executables = worksOf(definition).flatMap((step) => ('agent' in step ? [step.agent] : []))
@@ -56,7 +68,11 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
     this.machine = workflowMachine(this.#shape, {
-      actors: { ...stepActors(definition, (runId) => this.contextOf(runId), this.#mirror), ...runs },
+      actors: {
+        ...stepActors(definition, (runId) => this.contextOf(runId), this.#mirror),
+        ...runs,
+        ...(middleware.length > 0 && wrapActors(around)),
+      },
       begin: this.begin(),
       now,
       ended: (run) => this.ended(run),
