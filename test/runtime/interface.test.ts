@@ -45,6 +45,7 @@ const names: Record<Names, true> = {
   command: true,
   keyOf: true,
   accessOf: true,
+  scopeOf: true,
   config: true,
   events: true,
   trace: true,
