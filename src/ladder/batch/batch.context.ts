@@ -1,7 +1,7 @@
 /** What a run of a batch and one of its items remember, and how each thing that happens changes it. Pure. */
 import type { Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
-import { began, isWithin, type RunEnd, type RunInput, type RunState, rootOf } from '../run.rules.ts'
+import { type Artifacts, began, isWithin, type RunEnd, type RunInput, type RunState, rootOf } from '../run.rules.ts'
 
 /** By its place in the list; times are ms since the epoch. */
 export type ItemRecord = {
@@ -13,7 +13,8 @@ export type ItemRecord = {
   /** Of its attempts that have ended. */
   reports: readonly Report[]
 }
-export type BatchRun = RunState & { items: readonly ItemRecord[] }
+/** @property artifacts what tools gave beside their answers in items that have ended: of two the one that ended later counts */
+export type BatchRun = RunState & { items: readonly ItemRecord[]; artifacts?: Artifacts }
 
 /** An item, as an actor of its own. `reports` of attempts before a run was gone on with. */
 export type ItemInput = { runId: string; rootRunId: string; batchRunId: string; index: number; input: unknown; reports: readonly Report[] }
@@ -59,13 +60,14 @@ export const itemInput = (run: BatchRun, index: number): ItemInput => ({
   reports: run.items[index]?.reports ?? [],
 })
 
-export const itemEnded = (run: BatchRun, index: number, { data, error, reports }: ItemEnd, at: number): Partial<BatchRun> => {
+export const itemEnded = (run: BatchRun, index: number, { data, error, reports, artifacts }: ItemEnd, at: number): Partial<BatchRun> => {
   const settled = error
     ? { status: error.category === 'cancelled' ? ('cancelled' as const) : ('failed' as const), error }
     : { status: 'completed' as const, data }
   return {
     items: run.items.map((item, place) => (place === index ? { ...settled, startedAt: item.startedAt, endedAt: at, reports } : item)),
     waiting: run.waiting.filter(({ ask }) => !isWithin(ask, itemRunId(run, index))),
+    ...(artifacts && { artifacts: { ...run.artifacts, ...artifacts } }),
   }
 }
 
