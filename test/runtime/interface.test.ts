@@ -15,6 +15,7 @@ type Names =
   | 'command'
   | 'keyOf'
   | 'accessOf'
+  | 'scopeOf'
   | 'config'
   | 'events'
   | 'shared'
