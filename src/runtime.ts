@@ -1,5 +1,5 @@
 import { Host, localDirectory, replay } from './actors/index.ts'
-import { accessOf, checkAgentProtocol, execute, listen, openAgentProtocol, parsePlace, serveCommands } from './api/index.ts'
+import { accessOf, checkAgentProtocol, execute, listen, neededScope, openAgentProtocol, parsePlace, serveCommands } from './api/index.ts'
 import { follow, inProcessClient } from './client/index.ts'
 import { type Cluster, openCluster } from './cluster/index.ts'
 import type { Access } from './contracts/access.ts'
@@ -230,6 +230,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       command: async <Result>(name: string, input: unknown = {}, access?: Access) => (await execute(whole, name, input, access)) as Result,
       keyOf,
       accessOf: (hash) => accessOf(tokens, hash, environment.clock.now()),
+      scopeOf: (command) => neededScope(whole, command),
       get config() {
         return config.view
       },

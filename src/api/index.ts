@@ -2,6 +2,7 @@
 export { accessOf } from './access.ts'
 export type { ActorPage, ActorRow, WaitingApproval } from './actors.ts'
 export { checkAgentProtocol, openAgentProtocol } from './agent-protocol/agent-protocol.ts'
+export { neededScope } from './brought-commands.ts'
 export { execute } from './commands.ts'
 export type { CoverageAnswer } from './coverage.ts'
 export type { EventPage } from './events-read.ts'

@@ -5,6 +5,7 @@ import type { NodeRow } from '../cluster/index.ts'
 import type { Access } from '../contracts/access.ts'
 import type { ConfigurationView } from '../contracts/configuration.ts'
 import type { Logger } from '../contracts/environment.ts'
+import type { GatewayScope } from '../contracts/gateway.ts'
 import type { Models } from '../contracts/model.ts'
 import type { ShownText } from '../contracts/shown.ts'
 import type { Address, Subjects } from '../contracts/subjects.ts'
@@ -49,6 +50,8 @@ export interface Runtime<Registered extends Machines = Machines> {
   keyOf(key: string): string
   /** What a token allows that was made with `tokens.create`; undefined for one that is none, or is over. @param hash SHA-256 of it, in hex */
   accessOf(hash: string): Access | undefined
+  /** What a token needs for a command, of the node or of an extension; undefined where there is none of that name. */
+  scopeOf(command: string): GatewayScope | undefined
   /** What is configured now. */
   readonly config: ConfigurationView
   /**

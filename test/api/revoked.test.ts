@@ -1,6 +1,7 @@
 /** What is being answered when a token is revoked: nothing more is told, at whichever door it was asked. */
 import { expect, test } from 'vitest'
-import { agent } from '../../src/index.ts'
+import { z } from 'zod'
+import { agent, command, type Extension } from '../../src/index.ts'
 import { virtualClock } from '../../src/testing/index.ts'
 import { aGateway } from './http/harness.ts'
 import { aSocket } from './ws/a-socket.ts'
@@ -140,4 +141,37 @@ test('[INV-19] an answer ends with the time of its token', async () => {
   await clock.advance(90_000)
 
   expect(await all).toContain(': listening')
+})
+
+test('[INV-19] what a command of an extension has waited for is not told to a token that was revoked, over HTTP and over the socket; what it has changed is', async () => {
+  const gate = Promise.withResolvers<void>()
+  let asked = 0
+  const begun = Promise.withResolvers<void>()
+  const run = async () => {
+    if (++asked === 3) begun.resolve()
+    await gate.promise
+    return { told: 'the secret' }
+  }
+  const shop: Extension = {
+    name: 'shop',
+    commands: {
+      'shop.wait': command({ input: z.strictObject({}), scope: 'read', run }),
+      'shop.buy': command({ input: z.strictObject({}), scope: 'write', run }),
+    },
+  }
+  const { rpc, call, gateway } = await aGateway({ clock: virtualClock() }, { extensions: [shop] })
+  const { token } = (await rpc('tokens.create', { name: 'page', scopes: ['write'] })).json
+  const { request } = await aSocket(gateway.url, { auth: { token } })
+  const post = (name: string) => call('POST', `/rpc/${name}`, { headers: { authorization: `Bearer ${token}` }, body: '{}' })
+  const answers = [post('shop.wait'), post('shop.buy')]
+  const reply = request('shop.wait', {})
+  await begun.promise
+
+  await rpc('tokens.revoke', { id: 'page' })
+  gate.resolve()
+
+  const [waited, bought] = await Promise.all(answers)
+  expect(waited).toMatchObject({ status: 401, text: expect.not.stringContaining('secret') })
+  expect(bought).toMatchObject({ status: 200, json: { told: 'the secret' } })
+  expect(await reply).toMatchObject({ ok: false, error: { code: 'unauthorised' } })
 })

@@ -15,6 +15,7 @@ type Names =
   | 'command'
   | 'keyOf'
   | 'accessOf'
+  | 'scopeOf'
   | 'config'
   | 'events'
   | 'shared'
@@ -45,6 +46,7 @@ const names: Record<Names, true> = {
   command: true,
   keyOf: true,
   accessOf: true,
+  scopeOf: true,
   config: true,
   events: true,
   trace: true,

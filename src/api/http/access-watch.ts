@@ -3,9 +3,8 @@
  * any more. Where something is about to be said that is asked first; where nothing is said, every few seconds.
  */
 
-import type { CommandName } from '../../contracts/commands.ts'
 import type { Clock } from '../../contracts/environment.ts'
-import { scopeOf } from '../scopes.ts'
+import type { GatewayScope } from '../../contracts/gateway.ts'
 import type { Caller } from './guard.ts'
 
 /** ms between two looks at tokens in whose answers nothing is said; nodes that share a store hear of each other's changes within about that time. */
@@ -59,10 +58,10 @@ export class AccessWatch {
     return { over: signal, check, leave: () => this.#leave(look) }
   }
 
-  /** What a command tells, unless the token is over by then. @throws RuntimeError unauthorised, and what `run` throws */
-  async told<Answer>(caller: Pick<Caller, 'access'>, command: CommandName | undefined, run: () => Promise<Answer>): Promise<Answer> {
+  /** What a command tells that needs this scope, unless the token is over by then. @throws RuntimeError unauthorised, and what `run` throws */
+  async told<Answer>(caller: Pick<Caller, 'access'>, scope: GatewayScope | undefined, run: () => Promise<Answer>): Promise<Answer> {
     // What has changed something says that it has: only what is read is kept back.
-    if (caller.access === undefined || command === undefined || scopeOf(command) !== 'read') return run()
+    if (caller.access === undefined || scope !== 'read') return run()
     const { over, check, leave } = this.watch(caller)
     const ended = Promise.withResolvers<never>()
     const end = () => ended.reject(over.reason)

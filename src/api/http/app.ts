@@ -130,7 +130,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
     const command = isCommand(name) ? name : undefined
     const caller = context.get('caller')
     const make = async () => Buffer.from(JSON.stringify((await runtime().command(name, input, caller.access?.())) ?? null))
-    const answer = await watch.told(caller, command, () => room.made(incoming?.socket ?? context, command, make))
+    const answer = await watch.told(caller, runtime().scopeOf(name), () => room.made(incoming?.socket ?? context, command, make))
     outgoing?.once(
       'close',
       room.hold(answer.length, () => incoming?.socket.destroy()),

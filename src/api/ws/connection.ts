@@ -191,7 +191,7 @@ export class Connection implements Watcher {
         bytesOf({ type: 'res', id: asked.id, ok: true, payload: (await this.#handle(asked)) ?? null }),
       )
       // It may have been revoked while the answer was waited for. What has changed something says that it has.
-      if (isCommand(method) && scopeOf(method) === 'read') this.#allowed?.()
+      if (this.#parts.runtime().scopeOf(method) === 'read') this.#allowed?.()
       await this.#answer(answer, answered)
     } catch (error) {
       if (!isRuntimeError(error)) this.#parts.log.error({ error: errorBody(error), stack: (error as Error).stack }, 'a request failed')

@@ -3,7 +3,7 @@ import { constant } from '../../index.ts'
 import type { Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { entriesOf, type Kept, keep, kept } from '../kept.rules.ts'
-import { began, isWithin, type RunEnd, type RunInput, type RunState, rootOf } from '../run.rules.ts'
+import { type Artifacts, began, isWithin, type RunEnd, type RunInput, type RunState, rootOf } from '../run.rules.ts'
 
 /** By its place in the list; times are ms since the epoch. */
 export type ItemRecord = {
@@ -15,6 +15,7 @@ export type ItemRecord = {
   /** Of its attempts that have ended. */
   reports: readonly Report[]
 }
+/** @property artifacts what tools gave beside their answers in items that have ended: of two the one that ended later counts */
 export type BatchRun = RunState & {
   /** How many items there are, how many of them have not ended, and how many have not been completed though they have. */
   count: number
@@ -25,6 +26,7 @@ export type BatchRun = RunState & {
   running: readonly number[]
   /** The first that may have to begin: all before it have. */
   next: number
+  artifacts?: Artifacts
 }
 
 /** An item, as an actor of its own. `reports` of attempts before a run was gone on with. */
@@ -79,7 +81,7 @@ export const itemInput = (run: BatchRun, index: number): ItemInput => ({
   reports: itemOf(run.items, index)?.reports ?? [],
 })
 
-export const itemEnded = (run: BatchRun, index: number, { data, error, reports }: ItemEnd, at: number): Partial<BatchRun> => {
+export const itemEnded = (run: BatchRun, index: number, { data, error, reports, artifacts }: ItemEnd, at: number): Partial<BatchRun> => {
   const settled = error
     ? { status: error.category === 'cancelled' ? ('cancelled' as const) : ('failed' as const), error }
     : { status: 'completed' as const, data }
@@ -90,6 +92,7 @@ export const itemEnded = (run: BatchRun, index: number, { data, error, reports }
     open: run.open - 1,
     failed: run.failed + (error ? 1 : 0),
     waiting: run.waiting.filter(({ ask }) => !isWithin(ask, itemRunId(run, index))),
+    ...(artifacts && { artifacts: { ...run.artifacts, ...artifacts } }),
   }
 }
 

@@ -180,6 +180,7 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
       data: dataOf(context),
       ...(context.error && { error: context.error }),
       report: reportOf(shape, context),
+      ...(context.artifacts && { artifacts: context.artifacts }),
     }),
   } as never) as unknown as AnyStateMachine
 }

@@ -232,6 +232,7 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
     output: ({ context }: { context: PlannerRun }): RunEnd => ({
       ...(context.error ? { error: context.error } : { data: context.data }),
       report: reportOf(shape, context),
+      ...(context.artifacts && { artifacts: context.artifacts }),
     }),
   } as never) as unknown as AnyStateMachine
 }

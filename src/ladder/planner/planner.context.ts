@@ -1,7 +1,7 @@
 /** What a run of a planner remembers, and how each thing that happens changes it. Pure. */
 import type { Report } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
-import { type RunInput as AnyRunInput, began, isWithin, type RunEnd, type RunState, rootOf } from '../run.rules.ts'
+import { type RunInput as AnyRunInput, type Artifacts, began, isWithin, type RunEnd, type RunState, rootOf } from '../run.rules.ts'
 import { needsOf, type Plan, type PlanStep, referencesIn } from './plan.rules.ts'
 
 /** A step of one of the plans; times are ms since the epoch. */
@@ -40,6 +40,8 @@ export type PlannerRun = RunState & {
   feedback?: string | undefined
   /** Steps that had been begun when it was gone on with. */
   spent: number
+  /** What tools gave beside their answers in steps that have ended. */
+  artifacts?: Artifacts
   /** The run that plans is under way. */
   isPlanning: boolean
   /** Its steps are being done: they are what it goes on with. */
@@ -56,10 +58,18 @@ export type StepInput = {
   attempt: number
 }
 /** @property stopped it was cancelled: its author is not asked what is to follow */
-export type StepRun = StepInput & { stopped?: true; value?: unknown; output?: unknown; error?: LadderErrorBody; report?: Report; judged?: Judged }
+export type StepRun = StepInput & {
+  stopped?: true
+  value?: unknown
+  output?: unknown
+  error?: LadderErrorBody
+  report?: Report
+  artifacts?: Artifacts
+  judged?: Judged
+}
 /** @property decision null: nothing was said */
 export type Judged = { decision: 'continue' | 'abort' | 'replan' | null; feedback?: string }
-export type StepEnd = Pick<StepRun, 'output' | 'error' | 'report'> & Judged
+export type StepEnd = Pick<StepRun, 'output' | 'error' | 'report' | 'artifacts'> & Judged
 
 export const begun = (input: PlannerInput, at: number): PlannerRun => {
   const { given, ...run } = input
@@ -182,7 +192,7 @@ export const failureOf = ({ id }: PlanStep, { message }: LadderErrorBody): strin
 /** @param maxReplans a step that failed leads to another plan as long as there may be one */
 export const stepEnded = (run: PlannerRun, index: number, end: StepEnd, maxReplans: number, at: number): Partial<PlannerRun> => {
   const { step } = run.records[index] as StepRecord
-  const { output, error, report, decision, feedback } = end
+  const { output, error, report, artifacts, decision, feedback } = end
   const next = decision ?? (error === undefined ? 'continue' : run.replans < maxReplans ? 'replan' : 'abort')
   const after = changed(run, [index], ({ reports }) => ({
     ...(error ? { status: 'failed', error } : { status: 'completed', output }),
@@ -192,6 +202,7 @@ export const stepEnded = (run: PlannerRun, index: number, end: StepEnd, maxRepla
   const said = feedback ?? (next === 'replan' && error ? failureOf(step, error) : undefined)
   return {
     records: after.records,
+    ...(artifacts && { artifacts: { ...run.artifacts, ...artifacts } }),
     waiting: run.waiting.filter(({ ask }) => !isWithin(ask, `${run.runId}/${step.id}`)),
     ...(next !== 'continue' && run.verdict !== 'abort' && { verdict: next }),
     ...(said !== undefined && { feedback: [...(run.feedback === undefined ? [] : [run.feedback]), said].join('\n') }),

@@ -36,8 +36,8 @@ export const stepMachine = (
       takeValue: assign(({ event }) => ({ value: (doneIn(event) as { output: unknown }).output })),
       takeOutput: assign(({ event }) => doneIn(event)),
       takeRun: assign(({ event }) => {
-        const { data, error, report } = runEndIn(event)
-        return { report, ...(error ? { error } : { output: data }) }
+        const { data, error, report, artifacts } = runEndIn(event)
+        return { report, ...(artifacts && { artifacts }), ...(error ? { error } : { output: data }) }
       }),
       takeVerdict: assign(({ event }) => ({ judged: (event as unknown as Ended).output as Judged })),
       break: assign(({ context, event }) => ({ error: broken(context, 'what cannot be stored was given by', (event as unknown as Ended).error) })),
@@ -60,9 +60,10 @@ export const stepMachine = (
   }).createMachine({
     ...stepChartOf(shape, capability),
     context: ({ input }: { input: StepInput }): StepRun => input,
-    output: ({ context: { output, error, report, judged } }: { context: StepRun }): StepEnd => ({
+    output: ({ context: { output, error, report, artifacts, judged } }: { context: StepRun }): StepEnd => ({
       ...(error ? { error } : { output }),
       ...(report && { report }),
+      ...(artifacts && { artifacts }),
       decision: judged?.decision ?? null,
       ...(judged?.feedback !== undefined && { feedback: judged.feedback }),
     }),

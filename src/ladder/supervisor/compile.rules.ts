@@ -12,6 +12,7 @@ import {
   acknowledged,
   ackWork,
   advised,
+  artifactsOf,
   type BranchEnd,
   begun,
   branched,
@@ -194,9 +195,13 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
   }).createMachine({
     ...chartOf(shape),
     context: ({ input }: { input: SupervisorInput }) => begun({ ...begin, ...input }, now()),
-    output: ({ context }: { context: SupervisorRun }): RunEnd => ({
-      ...(context.error ? { error: context.error } : { data: context.data }),
-      report: reportOf(shape, context),
-    }),
+    output: ({ context }: { context: SupervisorRun }): RunEnd => {
+      const artifacts = artifactsOf(context)
+      return {
+        ...(context.error ? { error: context.error } : { data: context.data }),
+        report: reportOf(shape, context),
+        ...(artifacts && { artifacts }),
+      }
+    },
   } as never) as unknown as AnyStateMachine
 }

@@ -131,6 +131,12 @@ const late: LadderErrorBody = errorBody('SUPERVISOR_FAILED', 'the acknowledgemen
   hint: 'it is for a quick word: give it less to do',
 })
 
+/** What tools gave in all of it, for the run that it is inside of: as they gave it, in the order in which those were chosen who called them. */
+export const artifactsOf = ({ iterations, now }: Pick<SupervisorRun, 'iterations' | 'now'>): Artifacts | undefined => {
+  const all = [...iterations, now].flatMap(({ decision, branches }) => (decision?.next ?? []).flatMap((intent) => branches[intent]?.artifacts ?? []))
+  return all.length === 0 ? undefined : Object.assign({}, ...all)
+}
+
 /** Nobody is chosen twice. */
 export const decided = ({ now }: SupervisorRun, decision: Decision): Partial<SupervisorRun> => ({
   now: { ...now, decision: { ...decision, next: [...new Set(decision.next)] } },

@@ -133,6 +133,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
     output: ({ context }: { context: RunContext }): RunEnd => ({
       ...(context.error ? { error: context.error } : { data: context.data }),
       report: reportOf(shape, context),
+      ...(context.artifacts && { artifacts: context.artifacts }),
     }),
   } as never) as unknown as AnyStateMachine
 }

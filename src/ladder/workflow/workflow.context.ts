@@ -2,7 +2,7 @@
 import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { type Kept, keep, kept } from '../kept.rules.ts'
-import { type RunInput as AnyRunInput, began } from '../run.rules.ts'
+import { type RunInput as AnyRunInput, type Artifacts, began } from '../run.rules.ts'
 import { type Called, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
 
 export type StepRecord = {
@@ -34,6 +34,8 @@ export type RunContext = WorkState & {
   next?: string | undefined
   /** The step that ended last. */
   last?: string | undefined
+  /** What tools gave beside their answers in runs inside of steps that have completed. */
+  artifacts?: Artifacts
 }
 
 /** How the code of a step came out, as it stands in the journal. */
@@ -71,7 +73,7 @@ export const entered = (context: RunContext, step: string): Partial<RunContext> 
 
 /** What came out of a step, or of a child of one, whose state waits until all have ended. */
 export const settled = (context: RunContext, step: string, end: StepEnd, at: number, isChild: boolean): Partial<RunContext> => {
-  const { [step]: work = { startedAt: at, attempts: 0 }, ...going } = context.going
+  const { [step]: work = { startedAt: at, attempts: 0, pauseMs: 0 }, ...going } = context.going
   const common = {
     attempts: work.attempts,
     startedAt: work.startedAt,
@@ -86,8 +88,10 @@ export const settled = (context: RunContext, step: string, end: StepEnd, at: num
         : { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...common }
   const steps = keep(context.steps, step, record)
   const { nested = context.nested, waiting = context.waiting } = keptCalls(context, step, end.called)
-  if (isChild && end.ended === 'completed') return { steps, going, nested, waiting, branches: { ...context.branches, [step]: end.state } }
-  return { steps, going, nested, waiting, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
+  const given = end.ended === 'completed' ? work.answer?.artifacts : undefined
+  const added = given && { artifacts: { ...context.artifacts, ...given } }
+  if (isChild && end.ended === 'completed') return { steps, going, nested, waiting, ...added, branches: { ...context.branches, [step]: end.state } }
+  return { steps, going, nested, waiting, ...added, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }
 }
 
 /** The run inside of a step has ended because all are cancelled; so has the step that it is a child of. */

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { type ModelRequest, tool } from '../../../src/index.ts'
-import { agent, END, supervisor } from '../../../src/ladder/index.ts'
+import { agent, batch, END, planner, supervisor, workflow } from '../../../src/ladder/index.ts'
 import { aLadderOf, killedAt, timeless } from '../a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
@@ -103,4 +103,79 @@ test('[WL-099] what cannot be written down fails the call, and the model is told
   await using kit = await aLadderOf({ 'test/heavier': [{ calls: [{ name: 'heavy', input: {} }] }, { text: 'sorry' }] }, heavier)
   const { report } = await kit.clock.until(heavier.execute('x'))
   expect(report.children).toMatchObject([{ type: 'tool', status: 'failed', error: { context: { code: 'tool_output' } } }])
+})
+
+/** Each holds an agent that draws, and stands in an intent itself. */
+const holders = () => {
+  const { desk, asked, models } = aDesk()
+  const [bars, lines] = desk.inside as [never, never]
+  const steps = [
+    { id: 'a', capability: 'bars', input: 'x' },
+    { id: 'b', capability: 'lines', input: 'x', dependsOn: ['a'] },
+  ]
+  const flow = (name: string, more: object = {}) =>
+    workflow({
+      name,
+      steps: [
+        { name: 'one', parallel: [{ name: 'a', agent: bars }] },
+        { name: 'two', agent: lines, ...more },
+      ],
+    })
+  const drawing = {
+    workflow: flow('flow'),
+    supervisor: desk,
+    'a workflow in a supervisor': supervisor({
+      name: 'deep',
+      intents: { flow: flow('inner') },
+      route: ({ iteration }) => (iteration === 0 ? 'flow' : END),
+    }),
+    'a batch': workflow({
+      name: 'many',
+      steps: [
+        { name: 'a', agent: batch(bars, { name: 'all-bars' }), input: () => ['x', 'y'] },
+        { name: 'b', agent: batch(lines, { name: 'all-lines' }), input: () => ['x'] },
+      ],
+    }),
+    'a planner': planner({
+      name: 'plan',
+      mode: 'dag',
+      model: 'test/plan',
+      capabilities: { bars: { description: 'Draws.', use: bars }, lines: { description: 'Draws.', use: lines } },
+    }),
+  }
+  return { drawing, flow, asked, models: { ...models, 'test/plan': () => ({ text: JSON.stringify({ steps }) }) } }
+}
+
+test.each(Object.keys(holders().drawing) as (keyof ReturnType<typeof holders>['drawing'])[])(
+  '[WL-099] what tools gave inside of %s reaches the state of the supervisor around it, and no model',
+  async (name) => {
+    const { drawing, asked, models } = holders()
+    const outer = supervisor({ name: 'outer', intents: { draw: drawing[name] }, route: ({ iteration }) => (iteration === 0 ? 'draw' : END) })
+    await using kit = await aLadderOf(models, outer)
+    const { data, error, report } = await kit.clock.until(outer.execute('x', { runId: 'r' }))
+    expect(error).toBeUndefined()
+    const drawn = { blocks: [{ kind: 'lines', rows: [1, 2, 3] }], 'drawn-bars': true, 'drawn-lines': true }
+    expect(data).toEqual(drawn)
+    expect(report.iterations).toMatchObject([{ branches: { draw: { artifacts: drawn } } }])
+    expect(JSON.stringify(asked)).not.toContain('drawn-')
+    expect(await kit.runtime.replay({ kind: 'outer', id: 'r' })).toMatchObject({ verdict: 'identical' })
+  },
+)
+
+test('[WL-099, WL-108] what a step gave that has failed is gone; that of the steps before it stays', async () => {
+  const made = () => {
+    const { flow, models } = holders()
+    let tries = 0
+    const output = { extract: (said: unknown) => (++tries === 1 ? Promise.reject(new Error('not good')) : said) }
+    const again = flow('flow', { retry: { attempts: 2, backoff: 'none' }, output })
+    const failing = flow('lost', { output: { schema: z.number() }, onFailure: () => ({ end: true }) })
+    const outer = supervisor({ name: 'outer', intents: { again, failing }, route: ({ iteration }) => (iteration === 0 ? ['failing', 'again'] : END) })
+    return { outer, models }
+  }
+  const { outer, models } = made()
+  await using kit = await aLadderOf(models, outer)
+  const whole = await kit.clock.until(outer.execute('x', { runId: 'r' }))
+  expect(whole.report.iterations).toMatchObject([{ branches: { again: { artifacts: { 'drawn-lines': true } } } }])
+  const [iteration] = whole.report.iterations as unknown as { branches: Record<string, { artifacts: object }> }[]
+  expect(iteration?.branches.failing?.artifacts).toEqual({ blocks: [{ kind: 'bars', rows: [1, 2, 3] }], 'drawn-bars': true })
 })
