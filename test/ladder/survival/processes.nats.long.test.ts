@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readLines } from '../../crash/lines.ts'
 import { seeded } from '../../crash/runs.ts'
 import { ownNats } from '../../support/nats.ts'
@@ -41,7 +41,7 @@ const roots: [Scenario, { kind: string; id: string }][] = [
 test.concurrent.for(roots.map(([scenario, root], place) => ({ name: scenario.name, scenario, root, place })))(
   `[WL-025, WL-080, WL-101, WL-113, WL-125] $name: its node is killed -9 ${kills} times, and each time the other one comes to the same report and trace; nothing that was written down is paid or done again (seed ${seed})`,
   { timeout: 1_200_000 },
-  async ({ name, scenario, root, place }) => {
+  async ({ name, scenario, root, place }, { onTestFinished }) => {
     const folder = mkdtempSync(join(tmpdir(), 'statecast-killed-'))
     const deeds = join(folder, 'deeds')
     const nodes: LiveNode[] = [aLiveNode(deeds), aLiveNode(deeds)]

@@ -1,5 +1,5 @@
 /** The NATS server itself is killed (`kill -9`) in the middle of a run, and started again: the run goes on when it is back. */
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { natsServer } from '../../../scripts/nats-server.ts'
 import type { Logger } from '../../../src/contracts/environment.ts'
 import { createRuntime } from '../../../src/index.ts'
@@ -53,7 +53,7 @@ const told: readonly [Scenario, keyof typeof outages][] = [
 test.concurrent.for(told.map(([scenario, outage], place) => ({ name: scenario.name, scenario, outage, place })))(
   `[WL-101, WL-113, WL-125, WL-083] $name: the server is killed twice and away $outage, and the run comes to the same report and trace (seed ${seed})`,
   { timeout: 600_000 },
-  async ({ scenario, outage, place }) => {
+  async ({ scenario, outage, place }, { onTestFinished }) => {
     // It syncs each write: what it has acknowledged outlives it.
     const server = await startNats()
     onTestFinished(() => server.stop())
