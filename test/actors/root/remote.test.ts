@@ -58,7 +58,7 @@ const order = setup({
 const open = async (store = createMemoryStore(), machines: Record<string, typeof payment | typeof order> = { payment, order }): Promise<Runtime> =>
   createRuntime({ transport: await openMemory({ environment: systemEnvironment(), store, steal: true }), machines })
 
-const coin = (value: number) => ({ type: 'coin', value })
+const coin = (value: number) => ({ type: 'coin' as const, value })
 const paidBy = async (runtime: Runtime) => (await runtime.actor('payment', 'p-1').snapshot()).context as { paid: number }
 
 test('a child of another kind is created, gets what it is sent, and its output is that of the child', async () => {
