@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { ModelRequest } from '../../src/index.ts'
 import { tool } from '../../src/index.ts'
 import { agent, END, type LadderEvent, ladder, type Report, supervisor, workflow } from '../../src/ladder/index.ts'
-import { aLadder, aLadderOf, killedAt, timeless } from './a-ladder.ts'
+import { aLadder, aLadderOf } from './a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
 const last = ({ messages }: ModelRequest): string => messages.flatMap((message) => (message.role === 'user' ? [message.text] : [])).at(-1) ?? ''
@@ -228,44 +228,6 @@ test('[WL-008] what is called while a runtime shuts down goes on with the run in
   await kit.restart()
   expect(await kit.clock.until(desk.execute('go', { runId: 'r' }))).toMatchObject({ data: { text: 'later' } })
   expect(asked).toEqual(['x', 'x'])
-})
-
-test('[WL-008, WL-100] killed at any commit, of the run or of what it calls, nothing that was written down is paid twice', async () => {
-  const made = () => {
-    const paid: string[] = []
-    const desk = supervisor({
-      name: 'desk',
-      state: { text: '' },
-      intents: {
-        lead: async ({ run, dispatch }) => {
-          const [one, two] = await Promise.all([run(writer, 'one'), dispatch('write', 'two')])
-          const { data } = await writer.execute(`look at ${one.data} and ${String(two.data)}`)
-          return { text: String(data) }
-        },
-        write: { agent: writer },
-      },
-      route: once('lead'),
-    })
-    return { desk, paid, models: { 'test/writer': (request: ModelRequest) => (paid.push(last(request)), answer(request)) } }
-  }
-  const { desk, paid, models } = made()
-  await using kit = await aLadderOf(models, desk)
-  const whole = await kit.clock.until(desk.execute('go', { runId: 'r' }))
-  expect(whole).toMatchObject({ data: { text: 'written: look at written: one and written: two' }, usage: { total: 40 } })
-  expect(paid).toHaveLength(4)
-  let died = 0
-  for (let commit = 1; ; commit++) {
-    const other = made()
-    await using doomed = await aLadderOf(other.models, other.desk)
-    const result = await killedAt(doomed, () => other.desk.execute('go', { runId: 'r' }), commit)
-    if (!result) break
-    died++
-    expect(timeless(result), `killed at commit ${commit}`).toEqual(timeless(whole))
-    // Two may have been asked at once.
-    expect(other.paid.length, `killed at commit ${commit}: ${other.paid.join()}`).toBeLessThanOrEqual(paid.length + 2)
-    expect(await doomed.runtime.replay({ kind: 'desk', id: 'r' }), `killed at commit ${commit}`).toMatchObject({ verdict: 'identical' })
-  }
-  expect(died).toBeGreaterThan(10)
 })
 
 test('[WL-008] an executable that no runtime has cannot be called, and says what to do', async () => {

@@ -5,15 +5,15 @@ import type { TestStore } from '../../src/testing/index.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { wipe } from './nats.ts'
 
-/** ms of real time after which what is still on its way is held by the test itself. */
-const patienceMs = 5_000
+/** ms of real time after which what is still on its way is held by the test itself, unless that says otherwise. */
+const usualPatienceMs = 5_000
 /** Turns of the event loop without anything new, twice, after which nothing will come of what was said. */
 const quietTurns = 12
 
 /** @property pending when each of those that wait for an answer was asked */
 type Traffic = { pending: Set<{ since: number }>; count: number }
 
-const isBusy = ({ pending }: Traffic): boolean => {
+const isBusy = ({ pending }: Traffic, patienceMs: number): boolean => {
   const now = performance.now()
   return [...pending].some(({ since }) => now - since < patienceMs)
 }
@@ -45,8 +45,15 @@ export type NatsStore = TestStore & {
   wipe(): Promise<void>
 }
 
-/** @param alone as a store of one process: no node has to say again and again that it is there, so days pass quickly */
-export const natsStore = (url: string, prefix: string, { alone }: { alone: boolean }): NatsStore => {
+/**
+ * @param options.alone as a store of one process: no node has to say again and again that it is there, so days pass quickly
+ * @param options.patienceMs of real time that virtual time waits for the server, which takes long on a busy machine
+ */
+export const natsStore = (
+  url: string,
+  prefix: string,
+  { alone, patienceMs = usualPatienceMs }: { alone: boolean; patienceMs?: number },
+): NatsStore => {
   const traffic: Traffic = { pending: new Set(), count: 0 }
   let open: { transport: Transport; echo(): Promise<void> } | undefined
 
@@ -88,7 +95,7 @@ export const natsStore = (url: string, prefix: string, { alone }: { alone: boole
       for (let quiet = 0, seen = traffic.count; open && quiet < 2; seen = traffic.count) {
         await open.echo()
         for (let turn = 0; turn < quietTurns; turn++) await nextTurn()
-        quiet = seen === traffic.count && !isBusy(traffic) ? quiet + 1 : 0
+        quiet = seen === traffic.count && !isBusy(traffic, patienceMs) ? quiet + 1 : 0
       }
     },
     wipe: () => wipe(url, prefix.toUpperCase()),

@@ -5,7 +5,7 @@ import type { ActorPath, AnyEvent, Input } from '../../contracts/journal.ts'
 import { LeanMap } from '../replica/lean.ts'
 import type { Replica } from '../replica/replica.ts'
 import { type Effect, effectFailure, mustBeRepeated, type Output } from '../replica/sink.ts'
-import { type ActorDirectory, bindDirectory, describeEffect } from './effect.ts'
+import { type ActorDirectory, bindOthers, describeEffect } from './effect.ts'
 import { type Arriving, unanswered } from './mailbox.ts'
 import type { Recorded, RecordedAnswers } from './recorded.ts'
 import type { State } from './state.ts'
@@ -225,7 +225,8 @@ export class EffectRunner {
       },
       leaves: () => this.#left.has(effect),
     })
-    if (this.#host.others) bindDirectory(ref, this.#host.others)
+    const { others, environment } = this.#host
+    if (others) bindOthers(ref, { directory: others, clock: environment.clock })
     this.#guard(path, effect.launch)
     for (const event of sent) this.#guard(path, () => effect.deliver(event))
   }

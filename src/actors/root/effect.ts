@@ -1,6 +1,7 @@
 /** What an effect may know of itself: its idempotency key, its attempt, and a way to say something without a commit of its own. */
 import type { AnyActorRef, PromiseActorLogic } from 'xstate'
 import { fromPromise } from 'xstate'
+import type { Clock } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
 import type { Address } from '../../contracts/subjects.ts'
@@ -56,10 +57,13 @@ export type ActorDirectory = {
   /** Resolves at its next commit, or after so many ms; perhaps earlier. */
   nextCommit(address: Address, timeoutMs: number): Promise<void>
 }
-const others = new WeakMap<AnyActorRef, ActorDirectory>()
-export const bindDirectory = (self: AnyActorRef, known: ActorDirectory): void => void others.set(self, known)
+type Others = { directory: ActorDirectory; clock: Clock }
+const others = new WeakMap<AnyActorRef, Others>()
+export const bindOthers = (self: AnyActorRef, known: Others): void => void others.set(self, known)
 /** For use inside an effect, by its `self`. @throws RuntimeError unsupported outside of a runtime */
-export const directoryOf = (self: AnyActorRef): ActorDirectory => {
+export const directoryOf = (self: AnyActorRef): ActorDirectory => othersOf(self).directory
+/** The same with the clock of the runtime. @throws RuntimeError unsupported outside of a runtime */
+export const othersOf = (self: AnyActorRef): Others => {
   const known = others.get(self)
   if (known) return known
   throw new RuntimeError('unsupported', 'an actor of another kind is only reached from within a runtime', {

@@ -3,7 +3,8 @@ import type { AnyActorLogic, PromiseActorLogic } from 'xstate'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Address, checkKind, formatAddress } from '../../contracts/subjects.ts'
 import { plainCopy } from '../journal/journal-value.ts'
-import { directoryOf, effect, fromTask } from './effect.ts'
+import { type ActorDirectory, effect, fromTask } from './effect.ts'
+import { patientDirectory } from './patient-directory.ts'
 
 /** @property id which actor of the kind; by default one that belongs to this child alone @property input for its creation */
 export type RemoteInput = { id?: string; input?: unknown }
@@ -24,13 +25,13 @@ const lookMs = 2_000
 /**
  * Logic for `setup({ actors: { payment: remote('payment') } })`. It creates the actor, or attaches to the one that is there; what it is sent the actor
  * gets, each event once and in order; it is done when the actor is, with its output, and fails when the actor is set aside, or when its whole state does
- * not fit into one message between nodes (`too_large`). After a crash of either side it goes on. Leaving the state detaches from the actor, and does not end it.
+ * not fit into one message between nodes (`too_large`). After a crash of either side, and when a store that was away is back, it goes on. Leaving the state detaches from the actor, and does not end it.
  */
 export const remote = <Output = unknown>(kind: string): PromiseActorLogic<Output, RemoteInput> => {
   checkKind(kind)
   const logic = fromTask<Output, RemoteInput>(async ({ input, self, signal, receive }) => {
     const { key } = effect(self)
-    const actors = directoryOf(self)
+    const actors = patientDirectory(self, signal)
     const address: Address = { kind, id: input?.id ?? key }
     const failed = Promise.withResolvers<never>()
     failed.promise.catch(() => undefined)
@@ -50,7 +51,7 @@ export const remote = <Output = unknown>(kind: string): PromiseActorLogic<Output
   return logic
 }
 
-const outcome = async <Output>(address: Address, actors: ReturnType<typeof directoryOf>, signal: AbortSignal): Promise<Output> => {
+const outcome = async <Output>(address: Address, actors: ActorDirectory, signal: AbortSignal): Promise<Output> => {
   const name = formatAddress(address)
   for (;;) {
     // Before we look, so that nothing falls in between.

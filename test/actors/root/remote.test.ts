@@ -2,7 +2,7 @@
 
 import { expect, test, vi } from 'vitest'
 import { assign, forwardTo, setup } from 'xstate'
-import { createRuntime, type Runtime, remote } from '../../../src/index.ts'
+import { createRuntime, type Runtime, RuntimeError, remote } from '../../../src/index.ts'
 import { partsOf } from '../../../src/runtime/index.ts'
 import { systemEnvironment } from '../../../src/runtime/system-environment.ts'
 import { createMemoryStore, openMemory } from '../../../src/transport/memory/open.ts'
@@ -58,7 +58,7 @@ const order = setup({
 const open = async (store = createMemoryStore(), machines: Record<string, typeof payment | typeof order> = { payment, order }): Promise<Runtime> =>
   createRuntime({ transport: await openMemory({ environment: systemEnvironment(), store, steal: true }), machines })
 
-const coin = (value: number) => ({ type: 'coin', value })
+const coin = (value: number) => ({ type: 'coin' as const, value })
 const paidBy = async (runtime: Runtime) => (await runtime.actor('payment', 'p-1').snapshot()).context as { paid: number }
 
 test('a child of another kind is created, gets what it is sent, and its output is that of the child', async () => {
@@ -116,4 +116,23 @@ test('an actor that is created begins with nothing said to it, once', async () =
   expect(await runtime.actor('payment', 'p-9').snapshot()).toMatchObject({ value: 'open', context: { due: 1 }, seq: 1 })
   await runtime.actor('payment', 'p-9').send(coin(1))
   expect(await runtime.actor('payment', 'p-9').output()).toEqual({ paid: 1 })
+})
+
+test('a store that is away for a moment is asked again: the child is created, told and looked at when it is back', async () => {
+  const transport = await openMemory({ environment: systemEnvironment(), store: createMemoryStore(), steal: true })
+  await using runtime = await createRuntime({ transport, machines: { payment, order } })
+  const { directory } = partsOf(runtime)
+  const away = { create: 2, send: 2, read: 2, nextCommit: 2 }
+  for (const name of Object.keys(away) as (keyof typeof away)[]) {
+    const ask = directory[name].bind(directory) as (...given: unknown[]) => Promise<unknown>
+    const refusing = (address: { kind: string }, ...given: unknown[]) =>
+      address.kind === 'payment' && away[name]-- > 0
+        ? Promise.reject(new RuntimeError('log_unavailable', 'away', { retryable: true }))
+        : ask(address, ...given)
+    Object.assign(directory, { [name]: refusing })
+  }
+  await runtime.actor('order', 'o-1').send(coin(5))
+
+  await vi.waitFor(async () => expect(await runtime.actor('order', 'o-1').snapshot()).toMatchObject({ value: 'paid', context: { paid: 5 } }))
+  expect(Object.values(away).every((left) => left < 0)).toBe(true)
 })

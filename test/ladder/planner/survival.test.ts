@@ -1,4 +1,4 @@
-/** Planners that are killed, and those that have changed while a run of them was under way. */
+/** Planners that are killed, and those that have changed while a run of them was under way. One whose plan is approved: ../survival/. */
 import { expect, test } from 'vitest'
 import type { ModelRequest } from '../../../src/index.ts'
 import { agent, ladder, planner } from '../../../src/ladder/index.ts'
@@ -62,44 +62,6 @@ test('[WL-133] killed at any commit it comes to the same report; no plan that st
     // What was on its way is asked once more.
     expect(did.length + paid.length, `killed at commit ${commit}: ${[...did, ...paid].join()}`).toBeLessThanOrEqual(calm.length + once.length + 1)
     expect(await doomed.runtime.replay({ kind: 'clerk', id: 'r' }), `killed at commit ${commit}`).toMatchObject({ verdict: 'identical' })
-  }
-  expect(killed).toBe(seq)
-})
-
-test('[WL-133] killed at any commit before and after its approval it does the same, once approved; no model is asked twice for a plan that stands', async () => {
-  const made = (did: string[]) =>
-    planner({
-      name: 'careful',
-      model: 'test/plan',
-      planOnly: true,
-      capabilities: { get: { description: 'Gets.', use: (input: unknown, { key }) => (did.push(key), input) } },
-    })
-  const model = (paid: string[]) => ({
-    'test/plan': () => (paid.push('plan'), { text: '{"steps":[{"id":"a","capability":"get","input":1},{"id":"b","capability":"get","input":2}]}' }),
-  })
-  const approved = (careful: ReturnType<typeof made>) => async () => {
-    const { report, ...result } = await careful.execute('go', { runId: 'r' })
-    return report.status === 'awaiting-approval' ? await careful.approve('r') : { report, ...result }
-  }
-  const [calm, once]: [string[], string[]] = [[], []]
-  const careful = made(calm)
-  await using kit = await aLadderOf(model(once), careful)
-  const whole = await kit.clock.until(approved(careful)())
-  const { seq } = await kit.runtime.actor('careful', 'r').snapshot()
-  expect(whole).toMatchObject({ data: { a: 1, b: 2 }, report: { status: 'completed' } })
-
-  let killed = 0
-  for (let commit = 1; ; commit++) {
-    const [did, paid]: [string[], string[]] = [[], []]
-    const again = made(did)
-    await using doomed = await aLadderOf(model(paid), again)
-    const result = await killedAt(doomed, approved(again), commit)
-    if (!result) break
-    killed++
-    expect(timeless(result), `killed at commit ${commit}`).toEqual(timeless(whole))
-    expect(new Set(did), `killed at commit ${commit}`).toEqual(new Set(calm))
-    expect(did.length + paid.length, `killed at commit ${commit}`).toBeLessThanOrEqual(calm.length + once.length + 1)
-    expect(await doomed.runtime.replay({ kind: 'careful', id: 'r' })).toMatchObject({ verdict: 'identical' })
   }
   expect(killed).toBe(seq)
 })

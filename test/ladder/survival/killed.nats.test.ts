@@ -3,4 +3,4 @@ import { retellKilled } from './on-nats.ts'
 import { scenarios } from './scenarios.ts'
 
 /** Another commit of each scenario, and each time the other way to die. */
-retellKilled(scenarios, ({ commit, before }, place) => (commit + place) % 12 === (before === 'append' ? 0 : 6))
+retellKilled(scenarios, ({ commit, before }, place) => (commit + place) % 20 === (before === 'append' ? 0 : 10))

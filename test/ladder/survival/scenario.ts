@@ -1,6 +1,6 @@
 /** What scenarios of killed runs are made of: the same ones are told in memory, on a NATS server, and with processes that are killed. */
 import { type Clock, pause } from '../../../src/contracts/environment.ts'
-import type { Extension, ModelRequest, Runtime } from '../../../src/index.ts'
+import { type Extension, isRuntimeError, type ModelRequest, type Runtime } from '../../../src/index.ts'
 import type { LadderOptions } from '../../../src/ladder/index.ts'
 import type { ScriptedSource } from '../../../src/testing/index.ts'
 
@@ -47,6 +47,17 @@ export const besides = async <Result>({ clock }: Stage, run: Promise<Result>, lo
   return run.finally(() => {
     isOver = true
   })
+}
+
+/** Whoever asks while the store is away is told that it may ask again, and does. */
+export const played = async (story: Story, at: Stage): Promise<unknown> => {
+  for (;;)
+    try {
+      return await story.play(at)
+    } catch (error) {
+      if (!isRuntimeError(error) || !error.retryable) throw error
+      await pause(at.clock, lookMs)
+    }
 }
 
 export const usage = { inputTokens: 7, outputTokens: 3 }

@@ -6,16 +6,19 @@ import type { Deed, Scenario } from './scenario.ts'
 export type Swept = { calm: Told; died: number; doubted: number }
 
 /** @param wanted whether it dies at this one; default: at each */
-export const sweep = async (scenario: Scenario, aPlace: () => Place, wanted: (death: Death) => boolean = () => true): Promise<Swept> => {
+export const sweep = async (scenario: Scenario, aPlace: (death?: Death) => Place, wanted: (death: Death) => boolean = () => true): Promise<Swept> => {
   const calm = (await livedThrough(scenario, aPlace())) as Told
   expectCalm(calm, scenario)
   const swept = { calm, died: 0, doubted: 0 }
   for (const before of ['acknowledgement', 'append'] as const)
     for (let commit = 1; ; commit++) {
       const death = { commit, before }
-      // There may be more commits than in the calm life, and none of those is left out.
-      if (commit <= calm.commits && !wanted(death)) continue
-      const told = await livedThrough(scenario, aPlace(), death)
+      // There may be more commits than in the calm life: where all are wanted, none of those is left out.
+      if (!wanted(death)) {
+        if (commit > calm.commits) break
+        continue
+      }
+      const told = await livedThrough(scenario, aPlace(death), death)
       if (!told) break
       swept.died++
       if (isInDoubt(told)) swept.doubted++
@@ -33,8 +36,15 @@ export const expectCalm = (calm: Whole, { comesTo }: Scenario): void => {
   for (const kind of kinds) expect(numberOf(calm.written[0], kind), kind).toBe(numberOf(whatOf(calm.deeds[0]), kind))
 }
 
-/** As if nothing had happened: the same result, the same traces, nothing done again that was written down. */
-export const expectTheSame = (told: Whole, calm: Whole, { doubtful }: Scenario, where: string): void => {
+/** As if nothing had happened: the same end, and nothing done again that was written down. */
+export const expectTheSame = (told: Whole, calm: Whole, scenario: Scenario, where: string): void => {
+  expectSameEnd(told, calm, scenario, where)
+  // Whatever had not been written down when it died is done once more, and nothing else.
+  for (const kind of kinds) expect(numberOf(whatOf(told.deeds[1]), kind), `${where}: ${kind}`).toBe(numberOf(told.written[1], kind))
+}
+
+/** The same result, the same traces, the same deeds, though some of them twice; none of those that may be done once. */
+export const expectSameEnd = (told: Whole, calm: Whole, { doubtful }: Scenario, where: string): void => {
   const inDoubt = isInDoubt(told) ? doubtful : undefined
   const [first, second] = told.deeds
   const all = namesOf([...first, ...second])
@@ -44,8 +54,6 @@ export const expectTheSame = (told: Whole, calm: Whole, { doubtful }: Scenario, 
   expect(new Set(all.filter((name) => !inDoubt || !isOnce(name))), where).toEqual(
     new Set(namesOf(calm.deeds[0]).filter((name) => !inDoubt || !isOnce(name))),
   )
-  // Whatever had not been written down when it died is done once more, and nothing else.
-  for (const kind of kinds) expect(numberOf(whatOf(second), kind), `${where}: ${kind}`).toBe(numberOf(told.written[1], kind))
   const once = all.filter(isOnce)
   expect(once, where).toHaveLength(new Set(once).size)
 }
