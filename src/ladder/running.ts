@@ -1,19 +1,26 @@
 /** A run as its callers go with it: begun or gone on with, heard, cancelled by a signal, and waited for. */
-import { type Actor, type ActorSnapshot, isRuntimeError } from '../index.ts'
+import { type Actor, type ActorSnapshot, isRuntimeError, type Receipt } from '../index.ts'
 import type { LadderEvent } from './envelope.ts'
 import { heardOf } from './heard.ts'
 import type { RunState } from './run.rules.ts'
 
 /** What a run is told at first: `execute` begins it. */
 export type Begin = { type: string }
-/** @property signal cancels the run @property leave nobody waits for it any more: the run goes on */
-type Following = { begin: Begin; rootRunId: string; signal: AbortSignal | undefined; leave: AbortSignal; hear: (told: LadderEvent) => void }
+/** @property signal cancels the run @property leave nobody waits for it any more: the run goes on @property check throws where it is not the run that is meant */
+type Following = {
+  begin: Begin
+  rootRunId: string
+  signal: AbortSignal | undefined
+  leave: AbortSignal
+  hear: (told: LadderEvent) => void
+  check: (state: RunState) => void
+}
 
 /** It has ended, or waits to be gone on with. */
 export const isSettled = (at: ActorSnapshot): boolean => at.status !== 'active' || at.hasTag('settled')
 
 /** What the run is when it has settled, after all that it has told. @throws RuntimeError drift, not_found, quarantined … */
-export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave, hear }: Following): Promise<RunState> => {
+export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave, hear, check }: Following): Promise<RunState> => {
   const over = new AbortController()
   const words = actor.events({ signal: over.signal })
   const heard = (async () => {
@@ -24,20 +31,29 @@ export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave,
   })()
   try {
     if (begin.type !== 'execute') await actor.snapshot()
-    await actor.send(begin, begin.type === 'execute' ? { id: 'execute' } : {}).catch(unlessEnded)
+    if (begin.type === 'execute') await execute(actor, check)
+    else await actor.send(begin).catch(unlessEnded)
     const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
     if (signal?.aborted) cancel()
     signal?.addEventListener('abort', cancel, { signal: leave })
     const snapshot = await actor.waitForTag('settled')
     over.abort()
     await heard
+    // It may have been created by somebody who died before it was begun.
+    check(snapshot.context as RunState)
     return snapshot.context as RunState
   } finally {
     over.abort()
   }
 }
 
+/** Begins a run, or attaches to it. @param check throws where it is not the one that is meant */
+export const execute = async (actor: Actor, check: (state: RunState) => void): Promise<void> => {
+  const receipt: Receipt | undefined = await actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded)
+  if (receipt?.duplicate !== false) check((await actor.snapshot()).context as RunState)
+}
+
 /** A run that has completed takes no events any more, and still has its result. */
-export const unlessEnded = (error: unknown): void => {
+export const unlessEnded = (error: unknown): undefined => {
   if (!isRuntimeError(error) || error.code !== 'closed') throw error
 }

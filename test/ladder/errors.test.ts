@@ -123,6 +123,7 @@ const stories: Partial<Record<LadderCode, Story>> = {
 /** Told by the tests of their own rungs. */
 const elsewhere: readonly LadderCode[] = [
   'GUARDRAIL_VIOLATION',
+  'INPUT_CONFLICT',
   'SUPERVISOR_DISPATCH_CYCLE',
   'ORCHESTRATOR_CONFIG',
   'ORCHESTRATOR_FAILED',

@@ -2,6 +2,7 @@
 import { LadderError, wordsOf } from '../errors.ts'
 import { checkedHistory, type HistoryMessage } from '../history.rules.ts'
 import type { RunInput } from '../run.rules.ts'
+import { inputHashOf } from '../same-input.ts'
 import { fitted } from '../schema.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
 import type { CheckedOrchestrator } from './definition.ts'
@@ -14,6 +15,8 @@ type Said = {
   state?: object | undefined
   force?: boolean | undefined
   inside?: RunInput['inside']
+  /** By its caller. */
+  isNamed: boolean
 }
 
 const sessionIdBytesMax = 900
@@ -41,12 +44,14 @@ export const checkedCall = (name: string, sessionId: unknown, history: unknown, 
 
 /** @throws LadderError where the input does not fit, or code of its author fails at the history */
 export const requestOf = async ({ definition, name, policy }: CheckedOrchestrator, supervisor: Supervisor, said: Said): Promise<SessionRequest> => {
-  const { id, input, history, state, force, inside } = said
+  const { id, input, history, state, force, inside, isNamed } = said
+  const inputHash = isNamed ? inputHashOf(input) : undefined
   const foldable = policy.afterTurns === undefined ? undefined : older(history, policy.keep)
   return {
     id,
     wants: 'turn',
     input: definition.input ? await fitted(definition.input, input, `the input of '${name}'`) : input,
+    ...(inputHash !== undefined && { inputHash }),
     history: supervisor.slicesOf(history),
     ...(state && { state: plainState(name, state) }),
     ...(foldable && foldable.length > 0 && { foldable }),
