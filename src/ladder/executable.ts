@@ -12,7 +12,7 @@ import { type Handlers, Listeners, Tellers } from './listeners.ts'
 import { type Observe, observed, observersFor } from './observers.ts'
 import { type Bound, type CallOptions, callOptions, type ExecuteOptions, executeKinds, startOptions } from './options.ts'
 import { type RunInput, type RunState, rootOf } from './run.rules.ts'
-import { type Begin, execute, followRun } from './running.ts'
+import { type Begin, followRun, unlessEnded } from './running.ts'
 import { inputHashOf, isOtherInput, otherInput } from './same-input.ts'
 import { fitted, type Schema } from './schema.ts'
 import { calledWith, Streamed } from './streamed.ts'
@@ -118,7 +118,9 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   async start(input: Input, options: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
     const { runId = uuid() } = startOptions(this.name, options)
     const run = await this.runInput(runId, input)
-    await this.known(runId, execute(this.actor(runId, run), this.#checkOf(run)))
+    const actor = this.actor(runId, run)
+    await this.known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
+    if (options.runId !== undefined) this.#checkOf(run)((await this.known(runId, actor.snapshot())).context as RunState)
     return runId
   }
 

@@ -31,8 +31,9 @@ export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave,
   })()
   try {
     if (begin.type !== 'execute') await actor.snapshot()
-    if (begin.type === 'execute') await execute(actor, check)
-    else await actor.send(begin).catch(unlessEnded)
+    const receipt: Receipt | undefined = await actor.send(begin, begin.type === 'execute' ? { id: 'execute' } : {}).catch(unlessEnded)
+    // One that has just been begun is the one that is meant; nothing comes between its beginning and a cancel.
+    if (begin.type === 'execute' && receipt?.duplicate !== false) check((await actor.snapshot()).context as RunState)
     const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
     if (signal?.aborted) cancel()
     signal?.addEventListener('abort', cancel, { signal: leave })
@@ -45,12 +46,6 @@ export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave,
   } finally {
     over.abort()
   }
-}
-
-/** Begins a run, or attaches to it. @param check throws where it is not the one that is meant */
-export const execute = async (actor: Actor, check: (state: RunState) => void): Promise<void> => {
-  const receipt: Receipt | undefined = await actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded)
-  if (receipt?.duplicate !== false) check((await actor.snapshot()).context as RunState)
 }
 
 /** A run that has completed takes no events any more, and still has its result. */

@@ -227,8 +227,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** @param inside where it stands in the run that it is a tool of */
   run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, inside?: SessionRequest['inside']): Streamed<TurnResult<Data>> {
-    const { state, force } = options
-    const requestId = options.requestId ?? uuid()
+    const { requestId = uuid(), state, force } = options
     return this.#streamed(options, async (hear) => {
       const said = checkedCall(this.name, sessionId, history, requestId)
       let request: SessionRequest
