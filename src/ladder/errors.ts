@@ -4,6 +4,7 @@
 export const ladderCodes = {
   LADDER_CONFIG: 'configuration',
   SCHEMA_VALIDATION_FAILED: 'validation',
+  INPUT_CONFLICT: 'validation',
   APPROVAL_UNKNOWN: 'validation',
   AGENT_EXEC_FAILED: 'execution',
   AGENT_CANCELLED: 'cancelled',
@@ -66,6 +67,7 @@ export type LadderCategory = (typeof ladderCodes)[LadderCode]
 export const ladderHints: Readonly<Record<LadderCode, string>> = {
   LADDER_CONFIG: 'mend it where it is written: see docs/guides',
   SCHEMA_VALIDATION_FAILED: 'the message says what does not fit: mend that, or the schema',
+  INPUT_CONFLICT: 'give another name for another input',
   APPROVAL_UNKNOWN: 'pending() lists the calls that wait',
   AGENT_EXEC_FAILED: 'mend what threw, then resume(runId): the answers of the model until there are kept',
   AGENT_CANCELLED: 'resume(runId) goes on with it',

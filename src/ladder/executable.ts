@@ -14,13 +14,14 @@ import { type Observe, observed, observersFor } from './observers.ts'
 import { type Bound, type CallOptions, callOptions, type ExecuteOptions, executeKinds, type GoOnOptions, goOnKind, startOptions } from './options.ts'
 import { type RunInput, type RunState, rootOf } from './run.rules.ts'
 import { type Begin, followRun, unlessEnded } from './running.ts'
+import { inputHashOf, isOtherInput, otherInput } from './same-input.ts'
 import { fitted, type Schema } from './schema.ts'
-import { refusedCall, Streamed } from './streamed.ts'
+import { calledWith, Streamed } from './streamed.ts'
 import { type CallPlace, calling } from './work/calls.ts'
 
 type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
-/** `called`: by code of another run. */
-type RunOptions = CallOptions & { called?: CallPlace }
+/** `called`: by code of another run. `isNamed`: by its caller. */
+type RunOptions = CallOptions & { called?: CallPlace; isNamed?: boolean }
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
@@ -62,20 +63,24 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     this.#listeners.remove(handlers)
   }
 
-  /** @returns what became of it, whatever that is @throws LadderError on drift, before anything runs; where no runtime has it */
+  /**
+   * A run of the name `runId` that is there already, of the same input, is waited for, and answers again once it has ended.
+   * @returns what became of it, whatever that is @throws LadderError INPUT_CONFLICT, and on drift, before anything runs; where no runtime has it
+   */
   execute(input: Input, options: ExecuteOptions = {}): Promise<Result<Data>> {
     return this.stream(input, options).result
   }
 
   /** The same, heard as it happens. */
   stream(input: Input, options: ExecuteOptions = {}): Streamed<Result<Data>> {
-    try {
-      const { runId, ...rest } = callOptions<ExecuteOptions>(this.name, options, this.callKinds)
-      const calls = runId === undefined ? calling.getStore() : undefined
-      return calls && !calls.isOver ? calls.stream(this, input, rest) : this.#run(runId ?? uuid(), { type: 'execute' }, rest, input)
-    } catch (error) {
-      return refusedCall(error)
-    }
+    return calledWith(
+      () => callOptions<ExecuteOptions>(this.name, options, this.callKinds),
+      ({ runId, ...rest }) => {
+        const calls = runId === undefined ? calling.getStore() : undefined
+        if (calls && !calls.isOver) return calls.stream(this, input, rest)
+        return this.#run(runId ?? uuid(), { type: 'execute' }, { ...rest, isNamed: runId !== undefined }, input)
+      },
+    )
   }
 
   /** As code of another run calls it: an actor of its own by the name that it has there, which ends with what it comes to. */
@@ -110,7 +115,8 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
 
   /** What the actor of a run is created with, for whoever begins it there, by `execute`. @throws LadderError SCHEMA_VALIDATION_FAILED */
   async runInput(runId: string, input: Input): Promise<RunInput> {
-    return { ...this.begin({ runId }), runId, input: await this.fit(input) }
+    const inputHash = inputHashOf(input)
+    return { ...this.begin({ runId }), runId, input: await this.fit(input), ...(inputHash !== undefined && { inputHash }) }
   }
 
   /**
@@ -122,13 +128,15 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   }
 
   /**
-   * Begins a run and does not wait for it; one that has been begun under that name stays as it is.
-   * @returns its name @throws LadderError SCHEMA_VALIDATION_FAILED, and on drift, before anything runs
+   * Begins a run and does not wait for it; one that has been begun under that name with the same input stays as it is.
+   * @returns its name @throws LadderError SCHEMA_VALIDATION_FAILED, INPUT_CONFLICT, and on drift, before anything runs
    */
   async start(input: Input, options: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
     const { runId = uuid() } = startOptions(this.name, options)
-    const actor = this.actor(runId, await this.runInput(runId, input))
+    const run = await this.runInput(runId, input)
+    const actor = this.actor(runId, run)
     await this.known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
+    if (options.runId !== undefined) this.#checkOf(run)((await this.known(runId, actor.snapshot())).context as RunState)
     return runId
   }
 
@@ -211,10 +219,12 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     const work = async (): Promise<Result<Data>> => {
       const given: Given = begin.type === 'execute' ? await this.#given(input, options.history) : {}
       if (given.error) return resultOf(placed(this.refused(runId, given.error), options.called), given.error)
+      const inputHash = options.isNamed ? inputHashOf(input) : undefined
       const run = {
         ...this.begin(options),
         runId,
         input: given.value,
+        ...(inputHash !== undefined && { inputHash }),
         ...(options.called && { inside: options.called.inside }),
         ...(given.history && { history: given.history }),
       }
@@ -225,7 +235,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
       const hear = (told: LadderEvent): void => {
         for (const event of [told, ...this.alsoTold(told, runId)]) hearing(event)
       }
-      const following = { begin, rootRunId: rootOf(run), signal: options.signal, leave: leave.signal, hear }
+      const following = { begin, rootRunId: rootOf(run), signal: options.signal, leave: leave.signal, hear, check: this.#checkOf(run) }
       this.#options.set(runId, options)
       try {
         return await this.#result(await this.known(runId, followRun(actor, following)), options)
@@ -237,6 +247,12 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     const ended = options.called ? this.binding.outlasting(options.called.caller, work) : work()
     streamed.follow(ended.finally(() => leave.abort()))
     return streamed
+  }
+
+  #checkOf({ runId, inputHash }: Pick<RunInput, 'runId' | 'inputHash'>): (state: RunState) => void {
+    return (state) => {
+      if (isOtherInput(state.inputHash, inputHash)) throw otherInput(this.name, 'runId', runId)
+    }
   }
 
   async #given(input: Input | undefined, said: readonly HistoryMessage[] | undefined): Promise<Given> {

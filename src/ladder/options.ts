@@ -6,7 +6,7 @@ import type { HistoryMessage } from './history.rules.ts'
 import type { Handlers, Warn } from './listeners.ts'
 
 export type ExecuteOptions = {
-  /** Names the run: executing it again attaches to it, and never begins it twice. Default: a new one. */
+  /** Names the run: executing it again with the same input attaches to it, and never begins it twice; another input is refused. Default: a new one. */
   runId?: string
   /** For the code of its author; never stored, so a run that goes on elsewhere does without it. */
   context?: Readonly<Record<string, unknown>>

@@ -11,6 +11,8 @@ export type Chain = readonly string[]
 export type RunInput = {
   runId: string
   input: unknown
+  /** Where its caller has named the run: what it was given, so that another input under the same name is told. */
+  inputHash?: string
   /** What was said before, cut for those who read it. */
   history?: RunHistory | undefined
   /** Left out where it is the root. `isRoot`: its actor is one all the same, and has a journal of its own. */

@@ -1,5 +1,5 @@
 /** A run as its callers go with it: begun or gone on with, heard, cancelled by a signal, and waited for. */
-import { type Actor, type ActorSnapshot, isRuntimeError } from '../index.ts'
+import { type Actor, type ActorSnapshot, isRuntimeError, type Receipt } from '../index.ts'
 import type { LadderEvent } from './envelope.ts'
 import { wordsOf } from './errors.ts'
 import { heardOf } from './heard.ts'
@@ -7,14 +7,21 @@ import type { RunState } from './run.rules.ts'
 
 /** What a run is told at first: `execute` begins it. */
 export type Begin = { type: string }
-/** @property signal cancels the run @property leave nobody waits for it any more: the run goes on */
-type Following = { begin: Begin; rootRunId: string; signal: AbortSignal | undefined; leave: AbortSignal; hear: (told: LadderEvent) => void }
+/** @property signal cancels the run @property leave nobody waits for it any more: the run goes on @property check throws where it is not the run that is meant */
+type Following = {
+  begin: Begin
+  rootRunId: string
+  signal: AbortSignal | undefined
+  leave: AbortSignal
+  hear: (told: LadderEvent) => void
+  check: (state: RunState) => void
+}
 
 /** It has ended, or waits to be gone on with. */
 export const isSettled = (at: ActorSnapshot): boolean => at.status !== 'active' || at.hasTag('settled')
 
 /** What the run is when it has settled, after all that it has told. @throws RuntimeError drift, not_found, quarantined … */
-export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave, hear }: Following): Promise<RunState> => {
+export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave, hear, check }: Following): Promise<RunState> => {
   const over = new AbortController()
   const words = actor.events({ signal: over.signal })
   const heard = (async () => {
@@ -25,13 +32,17 @@ export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave,
   })()
   try {
     if (begin.type !== 'execute') await actor.snapshot()
-    await actor.send(begin, begin.type === 'execute' ? { id: 'execute' } : {}).catch(unlessEnded)
+    const receipt: Receipt | undefined = await actor.send(begin, begin.type === 'execute' ? { id: 'execute' } : {}).catch(unlessEnded)
+    // One that has just been begun is the one that is meant; nothing comes between its beginning and a cancel.
+    if (begin.type === 'execute' && receipt?.duplicate !== false) check((await actor.snapshot()).context as RunState)
     const cancel = (): void => void actor.send({ type: 'cancel', reason: wordsOf(signal?.reason ?? 'aborted') }).catch(() => undefined)
     if (signal?.aborted) cancel()
     signal?.addEventListener('abort', cancel, { signal: leave })
     const snapshot = await actor.waitForTag('settled')
     over.abort()
     await heard
+    // It may have been created by somebody who died before it was begun.
+    check(snapshot.context as RunState)
     return snapshot.context as RunState
   } finally {
     over.abort()
@@ -39,6 +50,6 @@ export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave,
 }
 
 /** A run that has completed takes no events any more, and still has its result. */
-export const unlessEnded = (error: unknown): void => {
+export const unlessEnded = (error: unknown): undefined => {
   if (!isRuntimeError(error) || error.code !== 'closed') throw error
 }

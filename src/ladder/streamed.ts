@@ -1,12 +1,25 @@
 /** A run as it is heard: events in their order, and at the end its result. */
 import type { LadderEvent } from './envelope.ts'
+import { LadderError } from './errors.ts'
 import { type Handlers, tellTo } from './listeners.ts'
 
 /** Of a call that is refused. */
-export const refusedCall = (error: unknown): Streamed<never> => {
+export const refusedCall = (error: LadderError): Streamed<never> => {
   const streamed = new Streamed<never>()
   streamed.follow(Promise.reject(error))
   return streamed
+}
+
+/** What is wrong with the options of a call rejects it, as all else does. */
+export const calledWith = <Options, Made>(check: () => Options, call: (options: Options) => Streamed<Made>): Streamed<Made> => {
+  let options: Options
+  try {
+    options = check()
+  } catch (error) {
+    if (error instanceof LadderError) return refusedCall(error)
+    throw error
+  }
+  return call(options)
 }
 
 export class Streamed<Result> implements AsyncIterable<LadderEvent> {

@@ -12,7 +12,7 @@ export const written = <Definition extends object>(
 
 /** The same where the rest is looked at by whoever gets it. */
 export const partlyWritten = <Definition extends object>(definition: unknown, maker: string, kinds: Readonly<Record<string, Kind>>): Definition =>
-  optionsIn<Definition>(object(definition, maker), kinds as KindsOf<Definition>, {
+  optionsIn<Definition>(object(definition, maker), kinds, {
     ...placeOf(definition as object, maker, 'LADDER_CONFIG'),
     others: true,
   })

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { ModelRequest } from '../../src/index.ts'
 import { tool } from '../../src/index.ts'
 import { agent, END, type LadderEvent, ladder, type Report, supervisor, workflow } from '../../src/ladder/index.ts'
-import { aLadder, aLadderOf } from './a-ladder.ts'
+import { aLadder, aLadderOf, killedAt, timeless } from './a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
 const last = ({ messages }: ModelRequest): string => messages.flatMap((message) => (message.role === 'user' ? [message.text] : [])).at(-1) ?? ''
@@ -141,6 +141,7 @@ test('[WL-100] A → B → A is a cycle that says so by its names; branches besi
       c: async ({ dispatch }) => void seen.push((await dispatch('d')).data),
       e: async ({ dispatch }) => void seen.push((await dispatch('d')).data),
       d: () => ({ done: true }),
+      // @ts-expect-error: there is no such intent, and the types say so
       lost: async ({ dispatch }) => void (await dispatch('nobody')),
     },
     route: ({ iteration }) => (iteration === 0 ? ['a', 'c', 'e', 'lost'] : END),

@@ -119,7 +119,7 @@ const makers: Readonly<Record<string, readonly [make: (given: never) => unknown,
     { ...aroundAgent, input: 'none', output: 'none', prompt: 'none', maxTrips: 'none' },
   ],
   'a budget': [
-    (given: object) => agent({ name: 'a', budget: { maxTokens: 1, ...given } as never }),
+    (given: object) => agent({ name: 'a', budget: { maxTokens: 1, ...given } }),
     { maxTokens: 'none', maxCostUSD: 'none', maxLatencyMs: 'none', onViolation: 'none', fallback: 'none' },
   ],
   'a cache': [
@@ -127,17 +127,14 @@ const makers: Readonly<Record<string, readonly [make: (given: never) => unknown,
     { store: 'none', embed: 'code', threshold: 'none', scope: 'code' },
   ],
   guardrails: [(given: object) => agent({ name: 'a', guardrails: given }), { input: 'none', output: 'none' }],
-  approvals: [
-    (given: object) => agent({ name: 'a', approval: given as never }),
-    { allow: 'none', deny: 'none', timeoutMs: 'none', onTimeout: 'none' },
-  ],
+  approvals: [(given: object) => agent({ name: 'a', approval: given }), { allow: 'none', deny: 'none', timeoutMs: 'none', onTimeout: 'none' }],
   middleware: [(given: object) => middleware({ name: 'm', ...given }), { name: 'text', state: 'any', execute: 'none', trip: 'none', tool: 'none' }],
   'a layer': [(given: object) => middleware({ name: 'm', trip: given }), { before: 'code', after: 'code', onError: 'code' }],
   memoryAnswers: [memoryAnswers, { max: 'none', scopesMax: 'none' }],
   router: [(given: object) => router({ intents: ['a'], ...given }), { ...aroundAgent, intents: 'none', name: 'none' }],
   classifier: [(given: object) => classifier({ intents: ['a'], ...given }), { ...aroundAgent, intents: 'none', name: 'none' }],
   workflow: [
-    (given: object) => workflow({ name: 'w', steps: [step], ...given } as never),
+    (given: object) => workflow({ name: 'w', steps: [step], ...given }),
     {
       ...heard,
       ...described,
@@ -153,19 +150,16 @@ const makers: Readonly<Record<string, readonly [make: (given: never) => unknown,
     },
   ],
   'a step': [
-    (given: object) => workflow({ name: 'w', steps: [{ ...step, ...given }] } as never),
+    (given: object) => workflow({ name: 'w', steps: [{ ...step, ...given }] }),
     { name: 'none', run: 'code', skip: 'code', before: 'code', after: 'code', output: 'none', retry: 'none', nextStep: 'code', onFailure: 'code' },
   ],
   'a parallel step': [
-    (given: object) => workflow({ name: 'w', steps: [{ name: 'p', parallel: [step], ...given }] } as never),
+    (given: object) => workflow({ name: 'w', steps: [{ name: 'p', parallel: [step], ...given }] }),
     { parallel: 'none', mergeState: 'code', nextStep: 'code', onFailure: 'code' },
   ],
-  'a step that asks': [
-    (given: object) => workflow({ name: 'w', steps: [{ name: 'p', agent: flow, ...given }] } as never),
-    { agent: 'none', input: 'code' },
-  ],
+  'a step that asks': [(given: object) => workflow({ name: 'w', steps: [{ name: 'p', agent: flow, ...given }] }), { agent: 'none', input: 'code' }],
   'a step that waits': [
-    (given: object) => workflow({ name: 'w', steps: [{ name: 'p', waitFor: 'paid', ...given }] } as never),
+    (given: object) => workflow({ name: 'w', steps: [{ name: 'p', waitFor: 'paid', ...given }] }),
     { waitFor: 'none', schema: 'none', timeoutMs: 'none' },
   ],
   'an output of a step': [(given: object) => workflow({ name: 'w', steps: [{ ...step, output: given }] }), { extract: 'code', schema: 'none' }],
@@ -234,7 +228,7 @@ const makers: Readonly<Record<string, readonly [make: (given: never) => unknown,
     { store: 'none', recall: 'none', remember: 'flag', rememberTier: 'none', scope: 'code', injectKey: 'text' },
   ],
   planner: [
-    (given: object) => planner({ name: 'p', capabilities: { a: { use: a, description: 'A.' } }, ...given } as never),
+    (given: object) => planner({ name: 'p', capabilities: { a: { use: a, description: 'A.' } }, ...given }),
     {
       ...heard,
       ...described,
@@ -320,6 +314,7 @@ const thrownBy = (make: () => unknown): unknown => {
     return error
   }
 }
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : 'taken')
 const isTyped = (error: unknown): boolean =>
   error instanceof Error && (error instanceof LadderError || error.name === 'RuntimeError') && /\S/.test(String((error as LadderError).hint))
 
@@ -333,9 +328,9 @@ test.each(Object.entries(makers))(
     for (const [option, takes] of Object.entries(options)) {
       for (const [sort, value] of Object.entries(nonsense)) {
         const error = thrownBy(() => one({ [option]: value }))
-        const isTaken = takes === sort || (Array.isArray(takes) && takes.includes(sort as Sort))
+        const isTaken = takes === sort || (Array.isArray(takes) && takes.includes(sort))
         if (takes !== 'any' && isTaken ? error !== undefined && !isTyped(error) : takes !== 'any' && !isTyped(error))
-          wrong.push(`${option}: ${sort}: ${String(error)}`)
+          wrong.push(`${option}: ${sort}: ${wordsOf(error)}`)
       }
       const required = [
         'run',
@@ -364,7 +359,7 @@ test.each(Object.entries(makers))(
         'name',
       ]
       const error = thrownBy(() => one({ [option]: undefined }))
-      if (error !== undefined && (!required.includes(option) || !isTyped(error))) wrong.push(`${option}: undefined: ${String(error)}`)
+      if (error !== undefined && (!required.includes(option) || !isTyped(error))) wrong.push(`${option}: undefined: ${wordsOf(error)}`)
     }
     expect(wrong).toEqual([])
   },
@@ -463,7 +458,7 @@ test('[WL-003] what is said with a call, and is something else, is refused befor
     await refused(`turn heard ${sort}`, () => desk.stream('', given).result)
     await refused(`compact ${sort}`, () => desk.command('compact', given))
     await refused(`compaction of ${sort}`, () => desk.command('compact', { sessionId: given, history: given }))
-    await refused(`sessionId ${sort}`, () => desk.execute('', { ...of, sessionId: sort === 'text' ? '' : given } as never))
+    await refused(`sessionId ${sort}`, () => desk.execute('', { ...of, sessionId: sort === 'text' ? '' : given }))
     await refused(`history ${sort}`, () => desk.execute('', { ...of, history: given }))
     if (sort === 'undefined') continue
     for (const option of ['context', 'signal', 'on', 'state', 'force', 'requestId'])
@@ -493,7 +488,7 @@ test('undefined is as good as left out', async () => {
     steps: [{ name: 'one', run: () => 1, waitFor: undefined, parallel: undefined }],
     retry: undefined,
   } as never)
-  schedule({ name: 's', run: flow, cron: '0 9 * * *', every: undefined, at: undefined } as never)
+  schedule({ name: 's', run: flow, cron: '0 9 * * *', every: undefined, at: undefined })
   await using kit = await aLadder(flow2)
   expect(await kit.clock.until(flow2.execute('', { runId: undefined, on: undefined, signal: undefined } as never))).toMatchObject({ data: 1 })
 })

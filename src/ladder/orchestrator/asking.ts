@@ -2,8 +2,9 @@
 import { isRuntimeError, type Runtime } from '../../index.ts'
 import type { LadderEvent } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
+import { isOtherInput, otherInput } from '../same-input.ts'
 import { followTurn } from './following.ts'
-import { type Answer, isKnown, type SessionRequest, type SessionRun, turnRunId } from './session.context.ts'
+import { type Answer, inputHashIn, isKnown, type SessionRequest, type SessionRun, turnRunId } from './session.context.ts'
 
 type Kinds = { name: string; turnKind: string }
 type Asked = { sessionId: string; signal: AbortSignal | undefined; hear: (told: LadderEvent) => void }
@@ -44,7 +45,10 @@ export const answerOf = async (
     if (typeof request !== 'string') await actor.send({ type: 'execute', request })
     if (signal?.aborted) cancel()
     signal?.addEventListener('abort', cancel)
-    const snapshot = await actor.waitFor(({ context }) => !isWaiting(context as SessionRun, id))
+    const isAnothers = (session: unknown): boolean =>
+      typeof request !== 'string' && isOtherInput(inputHashIn(session as SessionRun, id), request.inputHash)
+    const snapshot = await actor.waitFor(({ context }) => isAnothers(context) || !isWaiting(context as SessionRun, id))
+    if (isAnothers(snapshot.context)) throw otherInput(name, 'requestId', id)
     over.abort()
     await heard
     const answer = (snapshot.context as SessionRun).answers.find((one) => one.id === id)
@@ -71,6 +75,16 @@ export const sessionOf = async (runtime: Runtime, name: string, sessionId: strin
   } catch (error) {
     if (isRuntimeError(error) && error.code === 'not_found') return undefined
     throw error
+  }
+}
+
+/** Those that have a turn under way: nothing wakes one that waits for input. */
+export async function* sessionsAtWork(runtime: Runtime, name: string): AsyncGenerator<string> {
+  type Page = { actors: readonly { id: string; wakeAt: number | null }[]; next: string | null }
+  for (let after: string | null | undefined; after !== null; ) {
+    const page: Page = await runtime.command<Page>('actors.list', { kind: name, states: false, limit: 100, ...(after && { after }) })
+    for (const { id, wakeAt } of page.actors) if (wakeAt !== null) yield id
+    after = page.next
   }
 }
 

@@ -163,3 +163,14 @@ const checkPolicy = (name: string, policy: SummarizePolicy): void => {
 }
 
 const wrong = (message: string, hint: string): LadderError => new LadderError('ORCHESTRATOR_CONFIG', message, { hint })
+
+/** What is wrong with its supervisor is wrong with it. @throws LadderError ORCHESTRATOR_CONFIG */
+export const configured = <Made>(make: () => Made): Made => {
+  try {
+    return make()
+  } catch (cause) {
+    if (!(cause instanceof LadderError)) throw cause
+    const { message, hint, context } = cause
+    throw new LadderError('ORCHESTRATOR_CONFIG', message, { cause, context, hint })
+  }
+}

@@ -27,7 +27,10 @@ export type TurnOptions<State = Record<string, unknown>> = Caller & {
   state?: Partial<State>
   /** Goes on although the session was stored by another definition. */
   force?: boolean
-  /** Names the turn: executing it again attaches to it, as long as it is among the newest of its session, and never begins it twice. Default: a new one. */
+  /**
+   * Names the turn: executing it again with the same input attaches to it, as long as it is among the newest of its session, and never begins it twice; another
+   * input is refused. Default: a new one.
+   */
   requestId?: string
 }
 

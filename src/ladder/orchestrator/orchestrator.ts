@@ -14,12 +14,12 @@ import type { Schema } from '../schema.ts'
 import { checkpointStoreFor, namedSnapshots } from '../stores/defaults.ts'
 import { guardedStore } from '../stores/guarded-store.ts'
 import type { CheckpointStore } from '../stores/store.ts'
-import { refusedCall, Streamed } from '../streamed.ts'
+import { calledWith, Streamed } from '../streamed.ts'
 import { checkedIntents } from '../supervisor/check.ts'
 import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
 import { written } from '../written.ts'
-import { answerOf, sessionOf } from './asking.ts'
+import { answerOf, sessionOf, sessionsAtWork } from './asking.ts'
 import { HostBinding } from './binding.ts'
 import type { Compaction } from './compaction.rules.ts'
 import { sessionMachine } from './compile.rules.ts'
@@ -28,6 +28,7 @@ import {
   type CheckedOrchestrator,
   type Commands,
   checkedOrchestrator,
+  configured,
   type OrchestratorDefinition,
   orchestratorKinds,
 } from './definition.ts'
@@ -45,7 +46,6 @@ import { forgetAll } from './turns.ts'
 
 type Payload<Command> = Command extends (payload: infer Given, ...rest: never[]) => unknown ? Given : never
 type Asking = Omit<TurnOptions<never>, 'sessionId' | 'history' | 'state' | 'force' | 'requestId'>
-type Kept = { machine: AnyStateMachine; defaultInput: (id: string) => unknown }
 
 export class Orchestrator<Input = unknown, State extends object = Record<string, unknown>, Data = unknown, Named extends Commands = Commands> {
   readonly type = 'orchestrator'
@@ -56,7 +56,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   readonly signature: string
   /** Of its sessions; that of their turns, `machines['<name>-turn']`, is drawn with the names of its intents. */
   readonly machine: AnyStateMachine
-  readonly machines: Readonly<Record<string, AnyStateMachine | Kept>>
+  readonly machines: Readonly<Record<string, AnyStateMachine | { machine: AnyStateMachine; defaultInput: (id: string) => unknown }>>
   readonly agents: readonly Agent[]
   readonly #checked: CheckedOrchestrator
   readonly #supervisor: Supervisor
@@ -123,7 +123,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /**
    * One turn.
-   * @returns what became of it, whatever that is @throws LadderError on drift, or without a history; the reason of the signal where it never began
+   * @returns what became of it, whatever that is @throws LadderError INPUT_CONFLICT, on drift, or without a history; the reason of the signal where it never began
    */
   execute(input: Input, options: TurnOptions<State>): Promise<TurnResult<Data>> {
     return this.stream(input, options).result
@@ -131,7 +131,10 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** The same, heard as it happens. */
   stream(input: Input, options: TurnOptions<State>): Streamed<TurnResult<Data>> {
-    return this.run(input, options)
+    return calledWith(
+      () => callOptions<TurnOptions<State>>(this.name, options, turnKinds),
+      (given) => this.run(input, given),
+    )
   }
 
   /** Waits for the turn that is under way in a session; after a crash it goes on by itself. @returns null where there is none */
@@ -144,15 +147,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Waits for all turns that are under way: those that a crash has cut off go on by themselves when the runtime starts. */
   async drain(): Promise<TurnResult<Data>[]> {
-    const runtime = this.#binding.runtime
     const resumed: Promise<TurnResult<Data> | null>[] = []
-    type Page = { actors: readonly { id: string; wakeAt: number | null }[]; next: string | null }
-    for (let after: string | null | undefined; after !== null; ) {
-      const page: Page = await runtime.command<Page>('actors.list', { kind: this.name, states: false, limit: 100, ...(after && { after }) })
-      // Nothing wakes a session that waits for input.
-      for (const { id, wakeAt } of page.actors) if (wakeAt !== null) resumed.push(this.resume(id))
-      after = page.next
-    }
+    for await (const sessionId of sessionsAtWork(this.#binding.runtime, this.name)) resumed.push(this.resume(sessionId))
     return (await Promise.all(resumed)).filter((result) => result !== null)
   }
 
@@ -243,21 +239,22 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   }
 
   /** @param inside where it stands in the run that it is a tool of */
-  run(input: Input, given: TurnOptions<State>, inside?: SessionRequest['inside']): Streamed<TurnResult<Data>> {
-    let checked: TurnOptions<State>
-    try {
-      checked = callOptions<TurnOptions<State>>(this.name, given, turnKinds)
-    } catch (error) {
-      return refusedCall(error)
-    }
-    const { sessionId, history, ...options } = checked
+  run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, inside?: SessionRequest['inside']): Streamed<TurnResult<Data>> {
     const { requestId = uuid(), state, force } = options
     return this.#streamed(options, async (hear) => {
       const said = checkedCall(this.name, sessionId, history, requestId)
       let request: SessionRequest
       try {
-        const record = this.#binding.to && (async () => (await this.#store()).record(this.name, sessionId))
-        request = await requestOf(this.#checked, this.#supervisor, { id: requestId, input, history: said, state, force, inside, record })
+        request = await requestOf(this.#checked, this.#supervisor, {
+          id: requestId,
+          input,
+          history: said,
+          state,
+          force,
+          inside,
+          isNamed: options.requestId !== undefined,
+          record: this.#binding.to && (async () => (await this.#store()).record(this.name, sessionId)),
+        })
       } catch (error) {
         if (!(error instanceof LadderError)) throw error
         return this.#results.of(sessionId, refusedAnswer(requestId, error.toJSON(), now()))
@@ -299,19 +296,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   }
 
   async #store(): Promise<CheckpointStore> {
-    const { checkpointStore } = this.#checked.definition
-    return guardedStore(checkpointStore ?? checkpointStoreFor(undefined, await this.#binding.when()))
-  }
-}
-
-/** What is wrong with its supervisor is wrong with it. @throws LadderError ORCHESTRATOR_CONFIG */
-const configured = <Made>(make: () => Made): Made => {
-  try {
-    return make()
-  } catch (cause) {
-    if (!(cause instanceof LadderError)) throw cause
-    const { message, hint, context } = cause
-    throw new LadderError('ORCHESTRATOR_CONFIG', message, { cause, context, ...(hint !== undefined && { hint }) })
+    return guardedStore(this.#checked.definition.checkpointStore ?? checkpointStoreFor(undefined, await this.#binding.when()))
   }
 }
 

@@ -2,6 +2,7 @@
 import { LadderError, wordsOf } from '../errors.ts'
 import { checkedHistory, type HistoryMessage } from '../history.rules.ts'
 import type { RunInput } from '../run.rules.ts'
+import { inputHashOf } from '../same-input.ts'
 import { fitted } from '../schema.ts'
 import type { SessionRecord } from '../stores/store.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
@@ -18,6 +19,8 @@ type Said = {
   inside?: RunInput['inside']
   /** What is stored of its session; undefined where nobody can say. */
   record: (() => Promise<SessionRecord>) | undefined
+  /** By its caller. */
+  isNamed: boolean
 }
 
 const sessionIdBytesMax = 900
@@ -45,13 +48,15 @@ export const checkedCall = (name: string, sessionId: unknown, history: unknown, 
 
 /** @throws LadderError where the input does not fit, or code of its author fails at the history */
 export const requestOf = async ({ definition, name, policy }: CheckedOrchestrator, supervisor: Supervisor, said: Said): Promise<SessionRequest> => {
-  const { id, input, history, state, force, inside, record } = said
+  const { id, input, history, state, force, inside, isNamed, record } = said
+  const inputHash = isNamed ? inputHashOf(input) : undefined
   const { messages: foldable, from } =
     policy.afterTurns === undefined ? { messages: [], from: 0 } : foldableOf(history, await through(record), policy)
   return {
     id,
     wants: 'turn',
     input: definition.input ? await fitted(definition.input, input, `the input of '${name}'`) : input,
+    ...(inputHash !== undefined && { inputHash }),
     history: supervisor.slicesOf(history),
     ...(state && { state: plainState(name, state) }),
     ...(foldable.length > 0 && { foldable, ...(from > 0 && { foldableFrom: from }) }),

@@ -12,6 +12,8 @@ export type SessionRequest = {
   id: string
   wants: 'turn' | 'compaction'
   input?: unknown
+  /** What it was given, so that another input under the same name is told. */
+  inputHash?: string
   /** Added to the state that the turn begins with. */
   state?: Readonly<Record<string, unknown>>
   /** As those read it who work in the turn. */
@@ -102,6 +104,7 @@ type Turn = {
 export type Answer = {
   id: string
   wants: SessionRequest['wants']
+  inputHash?: string
   /** `withdrawn`: its turn had not begun. */
   status: 'awaiting-input' | 'completed' | 'failed' | 'cancelled' | 'max-iterations' | 'withdrawn'
   turnIndex?: number
@@ -132,6 +135,10 @@ export type SessionRun = {
 export const answersMax = 16
 
 export const opened = (sessionId: string): SessionRun => ({ sessionId, queue: [], answers: [], spent: { turnIndex: 0, attempts: 0 } })
+
+/** Of a request that was taken. */
+export const inputHashIn = ({ queue, turn, answers }: SessionRun, id: string): string | undefined =>
+  (turn?.request.id === id ? turn.request : (queue.find((one) => one.id === id) ?? answers.find((one) => one.id === id)))?.inputHash
 
 /** Whether a request was taken already. */
 export const isKnown = ({ queue, turn, answers }: SessionRun, id: string): boolean =>
@@ -223,6 +230,7 @@ export const answered = (run: SessionRun, status: Answer['status'], at: number):
   const answer: Answer = {
     id: request.id,
     wants: request.wants,
+    ...(request.inputHash !== undefined && { inputHash: request.inputHash }),
     status,
     ...(plan && { turnIndex: plan.turnIndex, signature: plan.signature, version: plan.version }),
     ...(isPlaced && { turnRunId: turnRunId(run) }),
@@ -246,7 +254,7 @@ export const answered = (run: SessionRun, status: Answer['status'], at: number):
 
 /** Somebody who waited for a turn does not want it any more. */
 export const withdrawn = ({ queue, answers }: SessionRun, id: string, error: LadderErrorBody, at: number): Partial<SessionRun> => {
-  const wants = queue.find((one) => one.id === id)?.wants ?? 'turn'
-  const answer: Answer = { id, wants, status: 'withdrawn', error, startedAt: at, endedAt: at }
+  const { wants = 'turn', inputHash } = queue.find((one) => one.id === id) ?? {}
+  const answer: Answer = { id, wants, ...(inputHash !== undefined && { inputHash }), status: 'withdrawn', error, startedAt: at, endedAt: at }
   return { queue: queue.filter((one) => one.id !== id), answers: [...answers, answer].slice(-answersMax) }
 }

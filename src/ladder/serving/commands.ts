@@ -168,11 +168,15 @@ const told = async (work: () => Promise<unknown>): Promise<unknown> => {
   } catch (error) {
     if (!(error instanceof LadderError)) throw error
     const { code, category, message, hint, context } = error
-    throw new RuntimeError(category === 'drift' ? 'drift' : category === 'validation' ? 'bad_request' : 'internal', message, {
-      data: { ...context, code },
-      hint,
-      cause: error,
-    })
+    throw new RuntimeError(
+      category === 'drift' ? 'drift' : code === 'INPUT_CONFLICT' ? 'conflict' : category === 'validation' ? 'bad_request' : 'internal',
+      message,
+      {
+        data: { ...context, code },
+        hint,
+        cause: error,
+      },
+    )
   }
 }
 

@@ -53,10 +53,14 @@ export class Refusal extends Error {
 export const refusalOf = (thrown: unknown): Refusal => {
   if (thrown instanceof Refusal) return thrown
   if (thrown instanceof LadderError)
-    return new Refusal(thrown.category === 'drift' ? 'conflict' : thrown.category === 'validation' ? 'bad_request' : 'internal', thrown.message, {
-      ...(thrown.hint !== undefined && { hint: thrown.hint }),
-      context: { ...thrown.context, code: thrown.code },
-    })
+    return new Refusal(
+      thrown.category === 'drift' || thrown.code === 'INPUT_CONFLICT' ? 'conflict' : thrown.category === 'validation' ? 'bad_request' : 'internal',
+      thrown.message,
+      {
+        ...(thrown.hint !== undefined && { hint: thrown.hint }),
+        context: { ...thrown.context, code: thrown.code },
+      },
+    )
   if (!isRuntimeError(thrown)) return new Refusal('internal', 'the run could not be begun')
   const code = runtimeCodes[thrown.code] ?? (thrown.retryable ? 'unavailable' : 'internal')
   return new Refusal(code, thrown.message, { ...(thrown.hint !== undefined && { hint: thrown.hint }) })

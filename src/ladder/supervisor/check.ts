@@ -106,10 +106,10 @@ const checkedIntent = (supervisor: string, name: string, given: Intent<any, any,
   if (given instanceof Executable) return { name, agent: given, ...descriptionOf(given) }
   if (typeof given === 'function') return { name, run: given as Code<never, never, unknown> }
   if (typeof given !== 'object' || given === null) throw wrong(`${where} is nothing that can be done`, 'give an agent, a workflow or a function')
-  const { agent, run, ...more } = optionsIn(given, intentKinds, { who: where, code: 'SUPERVISOR_CONFIG' }) as {
-    agent?: AnyExecutable
-    run?: Code<never, never, unknown>
-  } & Omit<CheckedIntent, 'name'>
+  const { agent, run, ...more } = optionsIn<Omit<CheckedIntent, 'name'>>(given, intentKinds, {
+    who: where,
+    code: 'SUPERVISOR_CONFIG',
+  })
   if (agent !== undefined && run !== undefined)
     throw new LadderError('SUPERVISOR_INTENT_MIXED_DISPATCH', `${where} has agent and run`, {
       hint: 'leave one of them out',

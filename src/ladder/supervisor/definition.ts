@@ -15,7 +15,7 @@ import type { IterationRecord, Verdict } from './supervisor.context.ts'
 export const END = '__end__'
 
 /** What the code of a supervisor is given. */
-export type SupervisorContext<Input, State> = {
+export type SupervisorContext<Input, State, Name extends string = string> = {
   readonly input: Readonly<Input>
   /** A copy: what is written to it is gone. What code returns counts. */
   readonly state: State
@@ -43,7 +43,7 @@ export type SupervisorContext<Input, State> = {
    */
   readonly run: <Value, Data>(executable: Executable<Value, Data>, input: Value, options?: CallOptions) => Promise<Result<Data>>
   /** The same for an intent. What it gives is told here, and not put into the state. @throws LadderError SUPERVISOR_DISPATCH_CYCLE, SUPERVISOR_INVALID_ROUTE */
-  readonly dispatch: (intent: string, input?: unknown) => Promise<Result<unknown>>
+  readonly dispatch: (intent: Name, input?: unknown) => Promise<Result<unknown>>
 }
 
 type Late<Value> = Value | Promise<Value>
@@ -52,7 +52,7 @@ export type Choice<Name extends string = string> = Name | typeof END | readonly 
 
 /** What its work adds to the state: plain data, or nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: code that returns nothing is usual here
-type Callback<Input, State> = Code<Input, State, Partial<State> | void>
+type Callback<Input, State, Name extends string> = (context: SupervisorContext<Input, State, NoInfer<Name>>) => Late<Partial<State> | void>
 type Onward<Input, State, Name extends string> =
   | Choice<Name>
   | ((context: SupervisorContext<Input, State>, output: unknown) => Late<Choice<Name> | undefined>)
@@ -87,19 +87,19 @@ export type Classifier<Input, State, Name extends string> =
 /** A quick word before the answer. Data of an executable is not added to the state without a schema. */
 export type Ack<Input, State> =
   | AnyExecutable
-  | Callback<Input, State>
-  | ((({ agent: AnyExecutable; run?: never } & Asking<Input, State>) | { run: Callback<Input, State>; agent?: never }) & {
+  | Callback<Input, State, string>
+  | ((({ agent: AnyExecutable; run?: never } & Asking<Input, State>) | { run: Callback<Input, State, string>; agent?: never }) & {
       output?: Schema<Partial<State>>
     })
 
 export type Intent<Input, State, Name extends string> =
   | AnyExecutable
-  | Callback<Input, State>
+  | Callback<Input, State, Name>
   | ({ agent: AnyExecutable; run?: never } & Asking<Input, State> & Described<Input, State, Name>)
   /** The text of its answer is put into the state by that key; its deltas are heard as `supervisor.agent.streaming`. */
   | ({ agent: AnyExecutable; run?: never; mode: 'stream'; streamTo: keyof State & string } & Asking<Input, State> &
       Omit<Described<Input, State, Name>, 'output'>)
-  | ({ run: Callback<Input, State>; agent?: never } & Described<Input, State, Name>)
+  | ({ run: Callback<Input, State, Name>; agent?: never } & Described<Input, State, Name>)
 
 export type SupervisorDefinition<Input, State extends object, Name extends string, Output extends Schema | undefined> = Heard & {
   /** Also the kind of its runs: lower-case letters, digits and hyphens. */

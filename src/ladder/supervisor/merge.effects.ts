@@ -51,7 +51,7 @@ const dataOf = async ({ name, output }: Scope['definition'], state: unknown): Pr
 /** @throws LadderError SUPERVISOR_FAILED for what says nothing */
 const verdictOf = (said: unknown, name: string): Verdict | undefined => {
   if (said === undefined || said === null) return undefined
-  if (Object.prototype.toString.call(said) === '[object Object]') return said as Verdict
+  if (Object.prototype.toString.call(said) === '[object Object]') return said
   throw new LadderError('SUPERVISOR_FAILED', `evaluate of '${name}' gave ${nameOfKind(said)}`, {
     hint: 'return { satisfied: true }, { reassignTo }, { feedback }, or nothing',
   })

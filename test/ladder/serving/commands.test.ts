@@ -27,8 +27,12 @@ test('[WL-136] with serve: true runs are begun, waited for and looked at over HT
     data: 8,
     report: { type: 'workflow', runId: 'r' },
   })
-  // It is the same run, whatever it is asked with.
-  expect(await request('ladder.execute', { name: 'double', input: 5, runId: 'r', wait: true })).toMatchObject({ ok: true, payload: { data: 8 } })
+  expect(await request('ladder.execute', { name: 'double', input: 4, runId: 'r', wait: true })).toMatchObject({ ok: true, payload: { data: 8 } })
+  // A name stands for one input.
+  expect(await rpc('ladder.execute', { name: 'double', input: 5, runId: 'r' })).toMatchObject({
+    status: 409,
+    json: { error: { code: 'conflict', data: { code: 'INPUT_CONFLICT' } } },
+  })
   expect(await request('ladder.result', { name: 'double', runId: 'r' })).toMatchObject({ payload: { status: 'completed', data: 8 } })
   const begun = (await rpc('ladder.execute', { name: 'double', input: 5 })).json
   expect(begun.runId).toBeTypeOf('string')

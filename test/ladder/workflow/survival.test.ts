@@ -1,7 +1,7 @@
 /** Workflows that have changed while a run of them was under way. Those that are killed: ../survival/. */
 import { expect, test } from 'vitest'
 import { ladder, workflow } from '../../../src/ladder/index.ts'
-import { aLadder } from '../a-ladder.ts'
+import { aLadder, killedAt } from '../a-ladder.ts'
 
 test('[WL-114] a run that other steps have begun is refused before anything runs, under another version too', async () => {
   const ran: string[] = []

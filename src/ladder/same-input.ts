@@ -1,0 +1,22 @@
+/** A name that is used again: for the same input it stands for what became of that, and for another one it is refused. */
+import { hashOf } from '../index.ts'
+import { LadderError } from './errors.ts'
+
+/** Of the input as its caller gives it, by value: the order of keys, and what is undefined, do not count. Undefined where it is no JSON: then it is not compared. */
+export const inputHashOf = (input: unknown): string | undefined => {
+  try {
+    return hashOf(JSON.parse(JSON.stringify(input ?? null)))
+  } catch {
+    return undefined
+  }
+}
+
+export const isOtherInput = (before: string | undefined, now: string | undefined): boolean =>
+  before !== undefined && now !== undefined && before !== now
+
+/** @param field what names it */
+export const otherInput = (owner: string, field: 'runId' | 'requestId', id: string): LadderError =>
+  new LadderError('INPUT_CONFLICT', `'${owner}' was given another input under the ${field} '${id.slice(0, 80)}'`, {
+    hint: `give another ${field} for another input; with the same input it answers with what became of that`,
+    context: { [field]: id },
+  })
