@@ -1,6 +1,6 @@
 /** What has runs on a runtime: each is an actor whose kind is its name, and is asked for by its id. */
 import type { AnyStateMachine } from 'xstate'
-import { type Agent, isRuntimeError, machineSignature, now, type WaitOptions } from '../index.ts'
+import { type Agent, isRuntimeError, machineSignature, now, RuntimeError, type WaitOptions } from '../index.ts'
 import { type Decision, decide, type PendingCall } from './approval.ts'
 import { Binding } from './binding.ts'
 import type { Report, Result } from './envelope.ts'
@@ -64,14 +64,14 @@ export abstract class Hosted<Data = unknown> {
     return { events: heardIn(events, runId), end, stop }
   }
 
-  /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
+  /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws LadderError on drift; RuntimeError closed when it has ended, not_found */
   async cancel(runId: string, reason = 'cancelled'): Promise<void> {
-    await this.actor(runId).send({ type: 'cancel', reason })
+    await this.tell(runId, { type: 'cancel', reason })
   }
 
-  /** Calls of tools that wait for a person, of all agents in the run. @throws RuntimeError not_found */
+  /** Calls of tools that wait for a person, of all agents in the run. @throws LadderError on drift; RuntimeError not_found */
   async pending(runId: string): Promise<readonly PendingCall[]> {
-    const snapshot = await this.actor(runId).snapshot()
+    const snapshot = await this.known(runId, this.actor(runId).snapshot())
     // Of a run that has ended nobody waits any more.
     return isSettled(snapshot) ? [] : (snapshot.context as RunState).waiting.map(({ approval }) => approval)
   }
@@ -79,10 +79,19 @@ export abstract class Hosted<Data = unknown> {
   /**
    * What a person has decided about one of them; the first decision counts.
    * @throws LadderError APPROVAL_UNKNOWN when it waits for nobody, with `decided` in its context where it was decided before; SCHEMA_VALIDATION_FAILED for
-   * what is no decision, and for an input that does not fit the tool; RuntimeError not_found
+   * what is no decision, and for an input that does not fit the tool, and on drift; RuntimeError not_found
    */
   async decide(runId: string, decision: Decision): Promise<void> {
-    await decide(runId, decision, { agents: this.agents, actor: this.actor(runId) })
+    await this.known(runId, decide(runId, decision, { agents: this.agents, actor: this.actor(runId) }))
+  }
+
+  /** To a run that is there: an event for nobody would begin one that is given nothing. @throws LadderError on drift; RuntimeError not_found, closed */
+  protected async tell(runId: string, event: { type: string }, options: { id?: string } = {}): Promise<void> {
+    const actor = this.actor(runId)
+    await this.known(
+      runId,
+      actor.snapshot().then(() => actor.send(event, options)),
+    )
   }
 
   /** Says in the log of the runtime that code of somebody else failed. */
@@ -116,12 +125,15 @@ export abstract class Hosted<Data = unknown> {
     return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
   }
 
-  /** @throws LadderError on drift */
+  /** @throws LadderError on drift; RuntimeError as it comes */
   protected async known<Answer>(runId: string, asked: Promise<Answer>): Promise<Answer> {
     try {
       return await asked
     } catch (error) {
-      throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
+      if (!isRuntimeError(error)) throw error
+      if (error.code === 'drift') throw this.drifted(runId, error)
+      // An event for an actor would do; a run has to be given its input.
+      throw error.code === 'not_found' ? new RuntimeError('not_found', error.message, { cause: error, hint: 'execute() begins a run' }) : error
     }
   }
 

@@ -100,7 +100,7 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
   /**
    * Lets a run that awaits approval follow its plan, or another one that was made of it, and waits for what comes of it. One that cannot be followed is
    * refused: the result has the error, and the plan before still waits.
-   * @throws LadderError APPROVAL_UNKNOWN when the run waits for nobody; RuntimeError not_found
+   * @throws LadderError APPROVAL_UNKNOWN when the run waits for nobody, and on drift; RuntimeError not_found
    */
   async approve(runId: string, plan?: Plan, options: Omit<ExecuteOptions, 'runId'> = {}): Promise<Result<Data>> {
     await this.#requireAwaiting(runId)
@@ -114,7 +114,7 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
   }
 
   async #requireAwaiting(runId: string): Promise<void> {
-    const snapshot = await this.actor(runId).snapshot()
+    const snapshot = await this.known(runId, this.actor(runId).snapshot())
     if (!snapshot.matches('awaiting-approval'))
       throw new LadderError('APPROVAL_UNKNOWN', `no plan of the run ${runId} waits for approval`, {
         context: { runId },

@@ -54,7 +54,7 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
 
   /** Tells a run what a step of it may wait for. What comes before that step is not kept. @throws RuntimeError closed when the run has ended, bad_request, drift */
   async send(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
-    await this.actor(runId).send(event, options)
+    await this.tell(runId, event, options)
   }
 
   protected override ended(run: RunState): void {
