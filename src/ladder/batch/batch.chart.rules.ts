@@ -1,4 +1,5 @@
 /** The states and arrows of a batch, and of one item of it. Plain data. */
+import { runsEndMs } from '../ending.ts'
 import { runActor } from '../run.rules.ts'
 import type { ItemRun } from './batch.context.ts'
 
@@ -41,8 +42,20 @@ export const chartOf = ({ name, version, description, executable, concurrency }:
         'xstate.error.actor.*': { actions: ['breakItem', 'tellItem', 'dropItem', 'fill'] },
         'ask.reported': { actions: ['hear', 'passReport'] },
         approve: { actions: ['decide'] },
-        cancel: { target: 'cancelled', actions: ['stopItems', 'cancel'] },
+        cancel: [
+          { guard: 'runs items', target: 'cancelling', actions: ['cancel', 'cancelItems'] },
+          { target: 'cancelled', actions: ['cancel'] },
+        ],
       },
+    },
+    cancelling: {
+      description: 'Items that run say what they have used.',
+      on: {
+        'xstate.done.actor.*': { actions: ['takeItem', 'tellItem', 'dropItem'] },
+        'xstate.error.actor.*': { actions: ['breakItem', 'tellItem', 'dropItem'] },
+      },
+      always: { guard: 'runs no items', target: 'cancelled' },
+      after: { [runsEndMs]: { target: 'cancelled', actions: ['stopItems'] } },
     },
     completed: { type: 'final', tags: ['settled'], entry: ['end', 'tellCompleted'] },
     failed: {
@@ -53,13 +66,16 @@ export const chartOf = ({ name, version, description, executable, concurrency }:
     },
     cancelled: {
       tags: ['settled'],
-      entry: ['tellCancelled'],
+      entry: ['cutOff', 'tellCancelled'],
       always: { guard: 'is inside', target: 'returned' },
       on: { resume: { target: 'working', actions: ['mend'] } },
     },
     returned: { type: 'final' },
   },
 })
+
+/** Nothing of it runs. */
+const cutOff = { cancel: { target: 'ended', actions: ['stop'] } }
 
 export const itemChartOf = ({ name, executable, isChecked, isRetried }: BatchShape) => ({
   id: `${name}-item`,
@@ -74,6 +90,7 @@ export const itemChartOf = ({ name, executable, isChecked, isRetried }: BatchSha
           onDone: [{ guard: 'is unfit', target: 'ended', actions: ['refuse'] }, { target: 'running' }],
           onError: { target: 'ended', actions: ['break'] },
         },
+        on: cutOff,
       },
     }),
     running: {
@@ -81,18 +98,19 @@ export const itemChartOf = ({ name, executable, isChecked, isRetried }: BatchSha
       invoke: {
         id: 'run',
         src: runActor(executable),
-        input: ({ context: { runId, rootRunId, input, reports } }: { context: ItemRun }) => ({
-          runId: `${runId}/${reports.length + 1}`,
-          input,
-          inside: { rootRunId, parentRunId: runId },
-        }),
+        input: ({ context: { runId, input, reports, inside } }: { context: ItemRun }) => ({ runId: `${runId}/${reports.length + 1}`, input, inside }),
         onDone: [
-          ...(isRetried ? [{ guard: 'has failed', target: 'deciding', actions: ['takeEnd'] }] : []),
+          ...(isRetried ? [{ guard: 'has failed by itself', target: 'deciding', actions: ['takeEnd'] }] : []),
           { target: 'ended', actions: ['takeEnd'] },
         ],
         onError: { target: 'ended', actions: ['break'] },
       },
-      on: { 'ask.reported': { actions: ['passReport'] }, approve: { actions: ['decide'] } },
+      on: {
+        'ask.reported': { actions: ['passReport'] },
+        approve: { actions: ['tellRun'] },
+        // Its run says what it has used.
+        cancel: { actions: ['stop', 'tellRun'] },
+      },
     },
     ...(isRetried && {
       deciding: {
@@ -103,8 +121,9 @@ export const itemChartOf = ({ name, executable, isChecked, isRetried }: BatchSha
           onDone: [{ guard: 'tries again', target: 'pausing', actions: ['pause', 'tellRetry'] }, { target: 'ended' }],
           onError: { target: 'ended', actions: ['break'] },
         },
+        on: cutOff,
       },
-      pausing: { after: { pause: 'running' } },
+      pausing: { after: { pause: 'running' }, on: cutOff },
     }),
     ended: { type: 'final' },
   },

@@ -1,7 +1,7 @@
 /** What a run of a batch and one of its items remember, and how each thing that happens changes it. Pure. */
 import type { Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
-import { began, isWithin, type RunEnd, type RunInput, type RunState, rootOf } from '../run.rules.ts'
+import { began, below, isWithin, type RunEnd, type RunInput, type RunState } from '../run.rules.ts'
 
 /** By its place in the list; times are ms since the epoch. */
 export type ItemRecord = {
@@ -16,9 +16,18 @@ export type ItemRecord = {
 export type BatchRun = RunState & { items: readonly ItemRecord[] }
 
 /** An item, as an actor of its own. `reports` of attempts before a run was gone on with. */
-export type ItemInput = { runId: string; rootRunId: string; batchRunId: string; index: number; input: unknown; reports: readonly Report[] }
-export type ItemRun = ItemInput & { attempts: number; pauseMs: number; end?: Omit<RunEnd, 'report'> | undefined }
-export type ItemEnd = Omit<RunEnd, 'report'> & { reports: readonly Report[] }
+export type ItemInput = {
+  runId: string
+  batchRunId: string
+  index: number
+  input: unknown
+  reports: readonly Report[]
+  /** Where its runs stand. */
+  inside: ReturnType<typeof below>
+}
+export type ItemRun = ItemInput & { attempts: number; pauseMs: number; end?: Omit<RunEnd, 'report'> | undefined; isCutOff?: true }
+/** @property isCutOff it was told to end, and has come to nothing by then */
+export type ItemEnd = Omit<RunEnd, 'report'> & { reports: readonly Report[]; isCutOff?: true }
 
 /** As a tool it is given them in an object. */
 export const itemsIn = (input: unknown): readonly unknown[] | undefined => {
@@ -51,14 +60,15 @@ export const started = ({ items }: BatchRun, indexes: readonly number[], at: num
 
 export const itemInput = (run: BatchRun, index: number): ItemInput => ({
   runId: itemRunId(run, index),
-  rootRunId: rootOf(run),
   batchRunId: run.runId,
   index,
   input: itemsIn(run.input)?.[index],
   reports: run.items[index]?.reports ?? [],
+  inside: below(run, itemRunId(run, index)),
 })
 
-export const itemEnded = (run: BatchRun, index: number, { data, error, reports }: ItemEnd, at: number): Partial<BatchRun> => {
+export const itemEnded = (run: BatchRun, index: number, { data, error: failure, reports, isCutOff }: ItemEnd, at: number): Partial<BatchRun> => {
+  const error = isCutOff ? run.error : failure
   const settled = error
     ? { status: error.category === 'cancelled' ? ('cancelled' as const) : ('failed' as const), error }
     : { status: 'completed' as const, data }
@@ -72,10 +82,9 @@ export const itemBroken = (run: BatchRun, index: number, error: LadderErrorBody,
   itemEnded(run, index, { error, reports: run.items[index]?.reports ?? [] }, at)
 
 /** What has not ended never will. */
-export const cutOff = ({ items }: BatchRun, error: LadderErrorBody, at: number): Partial<BatchRun> => ({
-  items: items.map((item) => (isOpen(item) ? { ...item, status: 'cancelled', error, endedAt: at } : item)),
+export const cutOff = ({ items, error }: BatchRun, at: number): Partial<BatchRun> => ({
+  items: items.map((item) => (isOpen(item) ? { ...item, status: 'cancelled', ...(error && { error }), endedAt: at } : item)),
   waiting: [],
-  error,
   endedAt: at,
 })
 

@@ -67,22 +67,36 @@ const itemMachine = (shape: BatchShape, { run, check, retry }: BatchParts): AnyS
       }),
       break: assign(({ event }) => ({ end: { error: unstorable(`a run of '${shape.executable}'`, (event as Done).error) } })),
       pause: assign(({ event }) => ({ pauseMs: pauseIn(event) ?? 0 })),
-      tellRetry: emit(({ context: { batchRunId: runId, rootRunId, index, attempts, end } }) =>
-        word(shape.name, 'item.retrying', { runId, rootRunId }, { item: index, attempt: attempts, error: end?.error }),
+      tellRetry: emit(
+        ({
+          context: {
+            batchRunId: runId,
+            inside: { rootRunId },
+            index,
+            attempts,
+            end,
+          },
+        }) => word(shape.name, 'item.retrying', { runId, rootRunId }, { item: index, attempt: attempts, error: end?.error }),
       ),
       passReport: sendParent(({ event }) => event),
-      decide: sendTo('run', ({ event }) => event),
+      tellRun: sendTo('run', ({ event }) => event),
+      stop: assign({ isCutOff: true }),
     },
     guards: {
       'is unfit': ({ event }) => fitIn(event) !== null,
-      'has failed': ({ event }) => endIn(event).error !== undefined,
+      'has failed by itself': ({ context, event }) => endIn(event).error !== undefined && !context.isCutOff,
       'tries again': ({ event }) => pauseIn(event) !== null,
     },
     delays: { pause: ({ context }) => context.pauseMs },
   }).createMachine({
     ...itemChartOf(shape),
     context: ({ input }: { input: ItemInput }): ItemRun => ({ ...input, attempts: 0, pauseMs: 0 }),
-    output: ({ context: { end, reports } }: { context: ItemRun }): ItemEnd => ({ ...end, reports }),
+    output: ({ context: { end, reports, isCutOff } }: { context: ItemRun }): ItemEnd => ({
+      ...end,
+      reports,
+      // What came to its end all the same counts.
+      ...(isCutOff && !(end && end.error === undefined) && { isCutOff }),
+    }),
   } as never) as unknown as AnyStateMachine
 
 export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMachine => {
@@ -115,6 +129,9 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
       }),
       /** Only those that run are alive. */
       dropItem: enqueueActions(({ event, enqueue }) => enqueue.stopChild((event as unknown as { actorId: string }).actorId)),
+      cancelItems: enqueueActions(({ context, event, enqueue }) => {
+        for (const index of running(context)) enqueue.sendTo(itemActor(index), event)
+      }),
       stopItems: enqueueActions(({ context, enqueue }) => {
         for (const index of running(context)) enqueue.stopChild(itemActor(index))
       }),
@@ -148,21 +165,19 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
           } satisfies LadderErrorBody,
         }
       }),
-      cancel: assign(({ context, event }) =>
-        cutOff(
-          context,
-          {
-            code: 'BATCH_CANCELLED',
-            category: 'cancelled',
-            message: `'${name}' was cancelled`,
-            context: {
-              cancelledAt: context.items.filter((item) => !isOpen(item)).length,
-              reason: (event as { reason?: string }).reason ?? null,
-            },
+      cancel: assign(({ context, event }) => ({
+        waiting: [],
+        error: {
+          code: 'BATCH_CANCELLED' as const,
+          category: 'cancelled' as const,
+          message: `'${name}' was cancelled`,
+          context: {
+            cancelledAt: context.items.filter((item) => !isOpen(item)).length,
+            reason: (event as { reason?: string }).reason ?? null,
           },
-          now(),
-        ),
-      ),
+        },
+      })),
+      cutOff: assign(({ context }) => cutOff(context, now())),
       mend: assign(({ context }) => mended(context)),
       end: assign({ endedAt: () => now() }),
       ...endActions(parts.ended, told),
@@ -170,6 +185,8 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
     guards: {
       'is inside': ({ context }) => context.inside !== undefined,
       'is no list': ({ context }) => itemsIn(context.input) === undefined,
+      'runs items': ({ context }) => running(context).length > 0,
+      'runs no items': ({ context }) => running(context).length === 0,
       'is over': ({ context }) => !context.items.some(isOpen),
       'has failures': ({ context }) => !context.items.some(isOpen) && context.items.some(({ status }) => status !== 'completed'),
     },

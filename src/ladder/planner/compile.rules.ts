@@ -1,5 +1,5 @@
 /** What the names in the chart of a planner mean. */
-import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup } from 'xstate'
+import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, sendTo, setup } from 'xstate'
 import type { AskReport } from '../../index.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { type LadderCode, type LadderErrorBody, ladderCodes, wordsOf } from '../errors.ts'
@@ -114,6 +114,12 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
       }),
       /** Only steps that run are alive. */
       dropStep: enqueueActions(({ event, enqueue }) => enqueue.stopChild((event as unknown as { actorId: string }).actorId)),
+      cancelSteps: enqueueActions(({ context, event, enqueue }) => {
+        const { reason } = event as { reason?: string }
+        const cancel = { type: 'cancel', ...(reason !== undefined && { reason }) }
+        for (const index of running(context)) enqueue.sendTo(stepActorId(index), cancel)
+      }),
+      tellPlan: sendTo('plan', ({ event }) => event),
       stopSteps: enqueueActions(({ context, enqueue }) => {
         for (const index of running(context)) enqueue.stopChild(stepActorId(index))
       }),
@@ -150,7 +156,7 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
         const failure = lastFailed(context)
         const message = failure?.error ? `'${name}' has ended: ${failureOf(failure.step, failure.error)}` : `onStep of '${name}' has ended the run`
         return {
-          ...cutOff(context, now()),
+          waiting: [],
           error: fault(
             'PLANNER_FAILED',
             message,
@@ -174,14 +180,14 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
       takeData: assign(({ event }) => ({ data: (event as Done).output })),
       complete: assign(({ context }) => ({ endedAt: now(), ...(!shape.isConcluded && { data: outputsOf(context) }) })),
       cancel: assign(({ context, event }) => ({
-        ...cutOff(context, now()),
+        waiting: [],
         error: fault('PLANNER_CANCELLED', `'${name}' was cancelled`, {
           cancelledAt: context.records.filter(({ status }) => status === 'completed').length,
           reason: (event as { reason?: string }).reason ?? null,
         }),
       })),
       mend: assign(({ context }) => mended(context)),
-      end: assign({ endedAt: () => now() }),
+      cutOff: assign(({ context }) => cutOff(context, now())),
       ...endActions(ended, word),
     },
     guards: {
@@ -190,6 +196,10 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
       'is approved': ({ context }) => context.isGiven,
       'was awaited': ({ context }) => context.awaits !== undefined,
       'was doing': ({ context }) => context.isDoing,
+      'runs steps': ({ context }) => running(context).length > 0,
+      'runs no steps': ({ context }) => running(context).length === 0,
+      'has ended as cancelled': ({ context }) => running(context).length === 0 && context.error?.category === 'cancelled',
+      'was cancelled': ({ context }) => context.error?.category === 'cancelled',
       'came to nothing': ({ event }) => runEndIn(event).error !== undefined,
       'is invalid': ({ event }) => faultIn(event) !== undefined,
       'is invalid and was awaited': ({ context, event }) => faultIn(event) !== undefined && context.awaits !== undefined,

@@ -1,5 +1,6 @@
 /** The states and arrows of a planner, and of one step by the capability that it uses. Plain data. */
-import { runActor } from '../run.rules.ts'
+import { runsEndMs } from '../ending.ts'
+import { below, runActor } from '../run.rules.ts'
 import { type PlannerRun, planningRun, type StepRun } from './planner.context.ts'
 
 export type PlannerShape = {
@@ -48,13 +49,20 @@ export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => stri
       input: ({ context }: { context: PlannerRun }) => ({
         runId: planningRun(context),
         input: question(context),
-        inside: { rootRunId: context.inside?.rootRunId ?? context.runId, parentRunId: context.runId },
+        inside: below(context, context.runId),
       }),
       onDone: [
+        { guard: 'was cancelled', target: `#${name}.cancelled`, actions: ['takePlanning'] },
         { guard: 'came to nothing', ...failed, actions: ['takePlanning', 'failToPlan'] },
         { target: 'validating', actions: ['takePlanning'] },
       ],
       onError: { ...failed, actions: ['breakDown'] },
+    },
+    // Who plans says what that has used.
+    initial: 'asking',
+    states: {
+      asking: { on: { cancel: { target: 'ending', actions: ['cancel', 'tellPlan'] } } },
+      ending: { on: { cancel: {} }, after: { [runsEndMs]: `#${name}.cancelled` } },
     },
   })
   return {
@@ -70,7 +78,7 @@ export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => stri
       working: {
         initial: 'beginning',
         on: {
-          cancel: { target: 'cancelled', actions: ['stopSteps', 'cancel'] },
+          cancel: { target: 'cancelled', actions: ['cancel'] },
           'ask.reported': { actions: ['hear', 'passReport'] },
           approve: { actions: ['decide'] },
         },
@@ -100,7 +108,7 @@ export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => stri
             description: `Steps use ${shape.capabilities.map((one) => one.name).join(', ')}.`,
             entry: ['fill'],
             always: [
-              { guard: 'aborts', ...failed, actions: ['stopSteps', 'abort'] },
+              { guard: 'aborts', target: `#${name}.ending`, actions: ['abort', 'cancelSteps'] },
               ...(shape.maxReplans > 0 ? [{ guard: 'may replan', target: 'replanning', actions: ['replan'] }] : []),
               { guard: 'may not replan', ...failed, actions: ['failToReplan'] },
               { guard: 'wears out', ...failed, actions: ['wearOut'] },
@@ -109,9 +117,30 @@ export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => stri
             on: {
               'xstate.done.actor.*': { actions: ['takeStep', 'tellStep', 'dropStep', 'fill'] },
               'xstate.error.actor.*': { actions: ['breakStep', 'tellStep', 'dropStep', 'fill'] },
+              cancel: [
+                { guard: 'runs steps', target: `#${name}.ending`, actions: ['cancel', 'cancelSteps'] },
+                { target: `#${name}.cancelled`, actions: ['cancel'] },
+              ],
             },
           },
           ...(shape.maxReplans > 0 && { replanning: asking(['tellReplanning']) }),
+        },
+      },
+      ending: {
+        description: 'Steps that run say what they have used.',
+        on: {
+          'xstate.done.actor.*': { actions: ['takeStep', 'tellStep', 'dropStep'] },
+          'xstate.error.actor.*': { actions: ['breakStep', 'tellStep', 'dropStep'] },
+        },
+        always: [
+          { guard: 'has ended as cancelled', target: 'cancelled' },
+          { guard: 'runs no steps', target: 'failed' },
+        ],
+        after: {
+          [runsEndMs]: [
+            { guard: 'was cancelled', target: 'cancelled', actions: ['stopSteps'] },
+            { target: 'failed', actions: ['stopSteps'] },
+          ],
         },
       },
       ...(waits && {
@@ -133,15 +162,19 @@ export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => stri
             onDone: { target: 'completed', actions: ['takeData'] },
             onError: { target: 'failed', actions: ['failToConclude'] },
           },
+          on: { cancel: { target: 'cancelled', actions: ['cancel'] } },
         },
       }),
       completed: { type: 'final', tags: ['settled'], entry: ['complete', 'tellCompleted'] },
-      failed: { tags: ['settled'], entry: ['end', 'tellFailed'], always: { guard: 'is inside', target: 'returned' }, on: { resume } },
-      cancelled: { tags: ['settled'], entry: ['tellCancelled'], always: { guard: 'is inside', target: 'returned' }, on: { resume } },
+      failed: { tags: ['settled'], entry: ['cutOff', 'tellFailed'], always: { guard: 'is inside', target: 'returned' }, on: { resume } },
+      cancelled: { tags: ['settled'], entry: ['cutOff', 'tellCancelled'], always: { guard: 'is inside', target: 'returned' }, on: { resume } },
       returned: { type: 'final' },
     },
   }
 }
+
+/** Nothing of it runs that could say anything. */
+const cutOff = { cancel: { target: 'ended', actions: ['stop'] } }
 
 export const stepChartOf = (
   { name, isJudged }: PlannerShape,
@@ -166,24 +199,33 @@ export const stepChartOf = (
             { guard: 'has failed', target: after, actions: ['takeOutput'] },
             { target: 'running', actions: ['takeValue'] },
           ]),
+          on: cutOff,
         },
       }),
       running:
         executable === undefined
-          ? { invoke: code([{ target: after, actions: ['takeOutput'] }]) }
+          ? { invoke: code([{ target: after, actions: ['takeOutput'] }]), on: cutOff }
           : {
               invoke: {
                 id: 'run',
                 src: runActor(executable),
-                input: ({ context: { runId, rootRunId, value, attempt } }: { context: StepRun }) => ({
+                input: ({ context: { runId, value, attempt, inside } }: { context: StepRun }) => ({
                   runId: `${runId}/${attempt}`,
                   input: value,
-                  inside: { rootRunId, parentRunId: runId },
+                  inside,
                 }),
-                onDone: { target: after, actions: ['takeRun'] },
+                onDone: [
+                  { guard: 'was stopped', target: 'ended', actions: ['takeRun'] },
+                  { target: after, actions: ['takeRun'] },
+                ],
                 onError: { target: 'ended', actions: ['break'] },
               },
-              on: { 'ask.reported': { actions: ['passReport'] }, approve: { actions: ['decide'] } },
+              on: {
+                'ask.reported': { actions: ['passReport'] },
+                approve: { actions: ['tellRun'] },
+                // Its run says what it has used.
+                cancel: { actions: ['stop', 'tellRun'] },
+              },
             },
       ...(isJudged && {
         judging: {
@@ -194,6 +236,8 @@ export const stepChartOf = (
             onDone: { target: 'ended', actions: ['takeVerdict'] },
             onError: { target: 'ended', actions: ['breakVerdict'] },
           },
+          // It has come to its end: only nobody says what follows.
+          on: { cancel: { target: 'ended' } },
         },
       }),
       ended: { type: 'final' },

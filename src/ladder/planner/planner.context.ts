@@ -1,7 +1,7 @@
 /** What a run of a planner remembers, and how each thing that happens changes it. Pure. */
 import type { Report } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
-import { type RunInput as AnyRunInput, began, isWithin, type RunEnd, type RunState, rootOf } from '../run.rules.ts'
+import { type RunInput as AnyRunInput, began, below, callerOf, isWithin, type RunEnd, type RunState } from '../run.rules.ts'
 import { needsOf, type Plan, type PlanStep, referencesIn } from './plan.rules.ts'
 
 /** A step of one of the plans; times are ms since the epoch. */
@@ -47,16 +47,20 @@ export type PlannerRun = RunState & {
 /** A step, as an actor of its own. */
 export type StepInput = {
   runId: string
-  rootRunId: string
   plannerRunId: string
+  /** By which name a caller has brought along a context. */
+  caller: string
+  /** Where its run stands. */
+  inside: ReturnType<typeof below>
   step: PlanStep
   outputs: Readonly<Record<string, unknown>>
   attempt: number
 }
-export type StepRun = StepInput & { value?: unknown; output?: unknown; error?: LadderErrorBody; report?: Report; judged?: Judged }
+export type StepRun = StepInput & { value?: unknown; output?: unknown; error?: LadderErrorBody; report?: Report; judged?: Judged; isCutOff?: true }
 /** @property decision null: nothing was said */
 export type Judged = { decision: 'continue' | 'abort' | 'replan' | null; feedback?: string }
-export type StepEnd = Pick<StepRun, 'output' | 'error' | 'report'> & Judged
+/** @property isCutOff it was told to end, and has come to nothing by then */
+export type StepEnd = Pick<StepRun, 'output' | 'error' | 'report' | 'isCutOff'> & Judged
 
 export const begun = (input: PlannerInput, at: number): PlannerRun => {
   const { given, ...run } = input
@@ -162,8 +166,9 @@ export const stepInput = (run: PlannerRun, index: number): StepInput => {
   const outputs = outputsOf(run)
   return {
     runId: `${run.runId}/${step.id}`,
-    rootRunId: rootOf(run),
     plannerRunId: run.runId,
+    caller: callerOf(run),
+    inside: below(run, `${run.runId}/${step.id}`),
     step,
     outputs: Object.fromEntries(referencesIn(step.input).map((id) => [id, outputs[id]])),
     attempt: run.records.reduce((sum, record) => sum + (record.step.id === step.id ? record.attempts : 0), 0),
@@ -177,7 +182,9 @@ export const failureOf = ({ id }: PlanStep, { message }: LadderErrorBody): strin
 /** @param maxReplans a step that failed leads to another plan as long as there may be one */
 export const stepEnded = (run: PlannerRun, index: number, end: StepEnd, maxReplans: number, at: number): Partial<PlannerRun> => {
   const { step } = run.records[index] as StepRecord
-  const { output, error, report, decision, feedback } = end
+  const { output, error, report, decision, feedback, isCutOff } = end
+  if (isCutOff)
+    return changed(run, [index], ({ reports }) => ({ status: 'cancelled', endedAt: at, reports: report ? [...reports, report] : reports }))
   const next = decision ?? (error === undefined ? 'continue' : run.replans < maxReplans ? 'replan' : 'abort')
   const after = changed(run, [index], ({ reports }) => ({
     ...(error ? { status: 'failed', error } : { status: 'completed', output }),
@@ -188,7 +195,7 @@ export const stepEnded = (run: PlannerRun, index: number, end: StepEnd, maxRepla
   return {
     records: after.records,
     waiting: run.waiting.filter(({ ask }) => !isWithin(ask, `${run.runId}/${step.id}`)),
-    ...(next !== 'continue' && run.verdict !== 'abort' && { verdict: next }),
+    ...(run.error === undefined && next !== 'continue' && run.verdict !== 'abort' && { verdict: next }),
     ...(said !== undefined && { feedback: [...(run.feedback === undefined ? [] : [run.feedback]), said].join('\n') }),
   }
 }

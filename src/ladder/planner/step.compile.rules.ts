@@ -45,14 +45,17 @@ export const stepMachine = (
         judged: { decision: 'abort' as const },
       })),
       passReport: sendParent(({ event }) => event),
-      decide: sendTo('run', ({ event }) => event),
+      tellRun: sendTo('run', ({ event }) => event),
+      stop: assign({ isCutOff: true }),
     },
-    guards: { 'has failed': ({ event }) => 'error' in doneIn(event) },
+    guards: { 'has failed': ({ event }) => 'error' in doneIn(event), 'was stopped': ({ context }) => context.isCutOff === true },
   }).createMachine({
     ...stepChartOf(shape, capability),
     context: ({ input }: { input: StepInput }): StepRun => input,
-    output: ({ context: { output, error, report, judged } }: { context: StepRun }): StepEnd => ({
+    output: ({ context: { output, error, report, judged, isCutOff } }: { context: StepRun }): StepEnd => ({
       ...(error ? { error } : { output }),
+      // What came to its end all the same counts.
+      ...(isCutOff && !(report && !error) && { isCutOff }),
       ...(report && { report }),
       decision: judged?.decision ?? null,
       ...(judged?.feedback !== undefined && { feedback: judged.feedback }),

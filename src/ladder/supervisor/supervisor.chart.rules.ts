@@ -144,6 +144,7 @@ export const chartOf = (shape: SupervisorShape) => {
           ],
           onError: { target: 'failed', actions: ['breakDown'] },
         },
+        on: { cancel: { target: 'cancelled', actions: ['cancel'] } },
       },
       completed: { type: 'final', tags: ['settled'], entry: ['end', 'tellCompleted'] },
       failed: {

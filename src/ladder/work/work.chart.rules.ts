@@ -1,4 +1,5 @@
 /** The states of a piece of an author's code, in which an executable may run. Plain data. */
+import { runsEndMs } from '../ending.ts'
 import type { HistoryReader } from '../history.rules.ts'
 import type { WorkState } from './work.context.ts'
 
@@ -88,9 +89,6 @@ export const cancelling = (name: string) => ({
     after: { [runsEndMs]: { target: `#${name}.cancelled`, actions: ['stopRuns', 'end'] } },
   },
 })
-
-/** ms that those inside may take to end; a model that does not hand over what it has said takes one second. */
-const runsEndMs = 10_000
 
 /** What is said of agents inside, and what is said to them. */
 export const hearing = { 'ask.reported': { actions: ['hear', 'passReport'] }, approve: { actions: ['decide'] } }
