@@ -86,7 +86,7 @@ export abstract class Hosted<Data = unknown> {
   }
 
   /** To a run that is there: an event for nobody would begin one that is given nothing. @throws LadderError on drift; RuntimeError not_found, closed */
-  protected async tell(runId: string, event: { type: string }, options: { id?: string } = {}): Promise<void> {
+  protected async tell(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
     const actor = this.actor(runId)
     await this.known(
       runId,

@@ -44,7 +44,7 @@ test('[WL-008] what code brings along for a run that it calls reaches all that r
     name: 'top',
     steps: called.map(({ one, input }) => ({
       name: one.name,
-      run: async ({ run, context }) => void (await run(one, input as never, { context: { who: `${context.who} for ${one.name}` } })),
+      run: async ({ run, context }) => void (await run(one, input as never, { context: { who: `${String(context.who)} for ${one.name}` } })),
     })),
   })
   await using kit = await aLadderOf(

@@ -69,7 +69,7 @@ test('[WL-114] a run that other steps have begun is refused before anything runs
     await kit.restart({ extensions: [ladder({ executables: [after] })] })
     ran.length = 0
     const drift = { code: 'WORKFLOW_DRIFT', category: 'drift', context: { runId: 'r' }, hint: expect.stringContaining('let runs end') }
-    const asked = [
+    const asked: (() => Promise<unknown>)[] = [
       () => after.resume('r'),
       () => after.look('r'),
       () => after.cancel('r'),
