@@ -6,9 +6,6 @@ type Word = { type: string } & Record<string, unknown>
 /** Called on the node of a run when its end is written down. */
 export type WhenEnded = (run: RunState) => void
 
-/** ms that runs inside may take to end when all are cancelled; a model that does not hand over what it has said takes one second. */
-export const runsEndMs = 10_000
-
 /** What the names mean that the charts of all rungs share in their ends. Their types are those of the machine that takes them. */
 export const endActions = <Run extends RunState>(
   ended: WhenEnded,

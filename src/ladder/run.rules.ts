@@ -40,6 +40,9 @@ export type RunState = RunInput & {
   data?: unknown
 }
 
+/** ms that runs inside may take to end when all are cancelled; a model that does not hand over what it has said takes one second. */
+export const runsEndMs = 10_000
+
 /** What a run inside of another one comes to. */
 export type RunEnd = { data?: unknown; error?: LadderErrorBody; report: Report; artifacts?: Artifacts }
 /** What tools of an agent gave beside their answers, by name; of two the later one counts. */

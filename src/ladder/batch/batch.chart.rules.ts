@@ -1,6 +1,5 @@
 /** The states and arrows of a batch, and of one item of it. Plain data. */
-import { runsEndMs } from '../ending.ts'
-import { runActor } from '../run.rules.ts'
+import { runActor, runsEndMs } from '../run.rules.ts'
 import type { ItemRun } from './batch.context.ts'
 
 export type BatchShape = {

@@ -18,7 +18,7 @@ import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
 import { calling } from '../work/calls.ts'
 import { written } from '../written.ts'
-import { answerOf, sessionOf } from './asking.ts'
+import { answerOf, requireOther, sessionOf } from './asking.ts'
 import { HostBinding } from './binding.ts'
 import type { Compaction } from './compaction.rules.ts'
 import { sessionMachine } from './compile.rules.ts'
@@ -219,12 +219,12 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   /** @param inside where it stands in the run that it is a tool of */
   run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, inside?: SessionRequest['inside']): Streamed<TurnResult<Data>> {
     const { requestId = uuid(), state, force } = options
-    const within = calling.getStore()?.rootRunId
+    const within = inside?.rootRunId ?? calling.getStore()?.rootRunId
     return this.#streamed(options, async (hear) => {
       const said = checkedCall(this.name, sessionId, history, requestId)
       let request: SessionRequest
       try {
-        await this.#requireOther(sessionId, inside?.rootRunId ?? within)
+        if (within !== undefined) await requireOther(this.#binding.runtime, this.name, sessionId, within)
         request = await requestOf(this.#checked, this.#supervisor, { id: requestId, input, history: said, state, force, inside })
       } catch (error) {
         if (!(error instanceof LadderError)) throw error
@@ -232,21 +232,6 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       }
       return this.#settle(sessionId, request, options, hear)
     })
-  }
-
-  /** @param within the run that wants the turn @throws LadderError SUPERVISOR_DISPATCH_CYCLE where that is a turn of the session, which would wait for itself */
-  async #requireOther(sessionId: string, within: string | undefined): Promise<void> {
-    if (within === undefined) return
-    const { turn } = (await sessionOf(this.#binding.runtime, this.name, sessionId)) ?? {}
-    if (turn?.request.id === within)
-      throw new LadderError(
-        'SUPERVISOR_DISPATCH_CYCLE',
-        `a turn of the session '${sessionId}' of '${this.name}' wants another one of it, and would wait for itself`,
-        {
-          context: { sessionId, chain: [this.name, this.name] },
-          hint: 'ask in a session of its own',
-        },
-      )
   }
 
   async #settle(sessionId: string, request: SessionRequest | string, { context, signal }: Asking, hear: (told: LadderEvent) => void) {

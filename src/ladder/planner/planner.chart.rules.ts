@@ -1,6 +1,5 @@
 /** The states and arrows of a planner, and of one step by the capability that it uses. Plain data. */
-import { runsEndMs } from '../ending.ts'
-import { below, runActor } from '../run.rules.ts'
+import { below, runActor, runsEndMs } from '../run.rules.ts'
 import { type PlannerRun, planningRun, type StepRun } from './planner.context.ts'
 
 export type PlannerShape = {

@@ -1,6 +1,6 @@
 /** The states of a piece of an author's code, in which an executable may run. Plain data. */
-import { runsEndMs } from '../ending.ts'
 import type { HistoryReader } from '../history.rules.ts'
+import { runsEndMs } from '../run.rules.ts'
 import type { WorkState } from './work.context.ts'
 
 export type Arrow = { target: string; guard?: unknown; actions?: readonly unknown[] }
