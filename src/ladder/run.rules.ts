@@ -15,8 +15,11 @@ export type RunInput = {
   inputHash?: string
   /** What was said before, cut for those who read it. */
   history?: RunHistory | undefined
-  /** Left out where it is the root. `isRoot`: its actor is one all the same, and has a journal of its own. */
-  inside?: { rootRunId: string; parentRunId: string; chain?: Chain; isRoot?: true }
+  /**
+   * Left out where it is the root. `isRoot`: its actor is one all the same, and has a journal of its own. `caller`: the run above it that code has called,
+   * where one has been.
+   */
+  inside?: { rootRunId: string; parentRunId: string; chain?: Chain; caller?: string; isRoot?: true }
 }
 
 /** The actor that is an executable of that name, as machines call it in which it runs. */
@@ -48,6 +51,9 @@ export type RunState = RunInput & {
   data?: unknown
 }
 
+/** ms that runs inside may take to end when all are cancelled; a model that does not hand over what it has said takes one second. */
+export const runsEndMs = 10_000
+
 /** What a run inside of another one comes to. */
 export type RunEnd = { data?: unknown; error?: LadderErrorBody; report: Report; artifacts?: Artifacts }
 /** What tools of an agent gave beside their answers, by name; of two the later one counts. */
@@ -62,11 +68,11 @@ export const hasParent = ({ inside }: Pick<RunInput, 'inside'>): boolean => insi
 export const below = (run: RunInput, parentRunId: string) => ({
   rootRunId: rootOf(run),
   parentRunId,
-  ...(run.inside?.chain && { chain: run.inside.chain }),
+  ...(run.inside?.chain && { chain: run.inside.chain, caller: callerOf(run) }),
 })
 
-/** By which name its caller has brought along a context. */
-export const callerOf = (run: RunInput): string => (run.inside?.chain ? run.runId : rootOf(run))
+/** By which name its caller has brought along a context: that of the nearest run that was called, itself or above it. */
+export const callerOf = (run: RunInput): string => run.inside?.caller ?? (run.inside?.chain ? run.runId : rootOf(run))
 
 export const began = (input: RunInput, at: number) => ({ ...input, startedAt: at, endedAt: at, waiting: [] })
 

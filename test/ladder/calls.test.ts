@@ -3,7 +3,7 @@ import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import type { ModelRequest } from '../../src/index.ts'
 import { tool } from '../../src/index.ts'
-import { agent, END, type LadderEvent, ladder, type Report, supervisor, workflow } from '../../src/ladder/index.ts'
+import { agent, batch, END, type Executable, type LadderEvent, ladder, planner, type Report, supervisor, workflow } from '../../src/ladder/index.ts'
 import { aLadder, aLadderOf, killedAt, timeless } from './a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
@@ -191,6 +191,39 @@ test('[WL-100] executables that call each other through code are a cycle too, an
     status: 'SUPERVISOR_DISPATCH_CYCLE',
     chain: ['one', 'one.a', 'two', 'two.back', 'one'],
   })
+})
+
+test('[WL-100] a batch and a planner that code of their own items and steps calls are a cycle too', async () => {
+  const refused: unknown[] = []
+  let rounds = 0
+  const again = (top: () => Executable<string[], unknown>) =>
+    workflow({
+      name: 'again',
+      steps: [
+        {
+          name: 'call',
+          run: async ({ run }) => {
+            rounds++
+            await run(top(), ['x']).catch(({ code }: { code: string }) => refused.push(code))
+          },
+        },
+      ],
+    })
+  const items: Executable<string[], unknown> = batch(
+    again(() => items),
+    { name: 'items' },
+  )
+  const steps: Executable<string[], unknown> = planner({
+    name: 'steps',
+    model: 'test/plan',
+    input: z.array(z.string()),
+    capabilities: { again: { description: 'Again.', use: again(() => steps) } },
+  })
+  await using kit = await aLadderOf({ 'test/plan': () => ({ text: '{"steps":[{"id":"a","capability":"again"}]}' }) }, items, steps)
+  // Whoever began it has not been called by code: so it is noticed in the second round.
+  for (const top of [items, steps]) await kit.clock.until(top.execute(['x']))
+  expect(rounds).toBe(4)
+  expect(refused).toEqual(['SUPERVISOR_DISPATCH_CYCLE', 'SUPERVISOR_DISPATCH_CYCLE'])
 })
 
 test('[WL-008, WL-102] a run that is cancelled cancels what its code has called; what it tells is heard above', async () => {

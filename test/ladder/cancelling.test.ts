@@ -1,6 +1,7 @@
 /** Runs that are cancelled while others work inside of them: what those have used is counted. */
 import { expect, test } from 'vitest'
-import { agent, batch, END, type LadderEvent, planner, type Report, supervisor, workflow } from '../../src/ladder/index.ts'
+import { z } from 'zod'
+import { type AnyExecutable, agent, batch, END, type LadderEvent, planner, type Report, supervisor, workflow } from '../../src/ladder/index.ts'
 import { traceOf } from '../../src/testing/index.ts'
 import { aLadderOf, killedAt, timeless } from './a-ladder.ts'
 
@@ -28,28 +29,36 @@ const rungs = {
     }),
   nested: () => workflow({ name: 'top', steps: [{ name: 'deep', agent: workflow({ name: 'inner', steps: [{ name: 'one', agent: scout }] }) }] }),
   supervisor: () => supervisor({ name: 'top', intents: { one: scout, three: scout }, route: () => ['one', 'three'] }),
-  batch: () => batch(scout, { name: 'top', concurrency: 2, retry: { attempts: 3 } }),
+  batch: () => batch(scout, { name: 'top', retry: { attempts: 2 } }),
   planner: () =>
     planner({
       name: 'top',
-      mode: 'dag',
       model: 'test/plan',
-      capabilities: { look: { description: 'Looks.', use: scout } },
-      onStep: () => 'continue',
+      mode: 'dag',
+      capabilities: { look: { description: 'Looks.', use: scout }, hang: { description: 'Hangs.', use: () => new Promise(() => undefined) } },
+      replan: { maxReplans: 1 },
     }),
+  planning: () => planner({ name: 'top', model: 'test/scout', capabilities: { look: { description: 'Looks.', use: scout } } }),
+  'a batch inside': () => workflow({ name: 'top', steps: [{ name: 'deep', agent: batch(scout, { name: 'inner' }), input: () => ['x', 'y'] }] }),
 }
+type Made = (typeof rungs)[keyof typeof rungs]
+/** How many work inside when it is cancelled, and what others have used by then. */
+const working = (name: string) => ({
+  count: name === 'nested' || name === 'planning' ? 1 : 2,
+  before: name === 'agent' || name === 'planner' ? 10 : 0,
+})
 const models = {
+  'test/plan': () => ({
+    text: JSON.stringify({
+      steps: [
+        { id: 'a', capability: 'look', input: 'x' },
+        { id: 'b', capability: 'hang' },
+        { id: 'c', capability: 'look', input: 'y' },
+      ],
+    }),
+    usage,
+  }),
   'test/scout': [talking, { text: 'found', usage }],
-  'test/plan': [
-    {
-      text: JSON.stringify({
-        steps: [
-          { id: 'one', capability: 'look', input: 'x' },
-          { id: 'two', capability: 'look', input: 'y' },
-        ],
-      }),
-    },
-  ],
   'test/top': [
     {
       calls: [
@@ -62,63 +71,66 @@ const models = {
   ],
 }
 
-const scouts = (report: Report): Report[] => (report.name === 'scout' && report.type === 'agent' ? [report] : report.children.flatMap(scouts))
+/** Those that talk slowly. */
+const scouts = (report: Report): Report[] =>
+  report.type === 'agent' && report.status === 'cancelled' && report.name !== 'top' ? [report] : report.children.flatMap(scouts)
 
 const unpaid = (value: unknown): unknown => JSON.parse(JSON.stringify(timeless(value)).replaceAll(/"(?:input|output|total)":\d+/g, '"u":0'))
 
 /** Runs until all that work inside have said something, and cancels. */
-const cancelledRun = (made: (typeof rungs)[keyof typeof rungs]) => {
+const cancelledRun = (name: string, made: Made) => {
   const top = made()
   return {
     top,
     async execute() {
       const heard = new Set<string>()
-      const count = made === rungs.nested ? 1 : 2
+      const { count } = working(name)
       const leave = new AbortController()
       const on = {
         'agent.trip.streaming': ({ runId }: LadderEvent) => {
-          if (runId !== 'r' && heard.add(runId).size === count) leave.abort('enough')
+          const isSlow = runId !== 'r' && (name === 'planning' || !runId.startsWith('r/plan()'))
+          if (isSlow && heard.add(runId).size === count) leave.abort('enough')
         },
       }
-      const input = made === rungs.batch ? ['a', 'b', 'c'] : 'go'
-      return top.execute(input as never, { runId: 'r', signal: leave.signal, on })
+      return top.execute((name === 'batch' ? ['x', 'y'] : 'go') as never, { runId: 'r', signal: leave.signal, on })
     },
   }
 }
 
 for (const [name, made] of Object.entries(rungs))
   test(`[WL-005, WL-007, WL-124, WL-102, WL-115] ${name}: cancelled while others work inside, it ends when they have said what they used`, async () => {
-    const { top, execute } = cancelledRun(made)
+    const { top, execute } = cancelledRun(name, made)
     await using kit = await aLadderOf(models, top)
     const { error, usage: sum, report } = await kit.clock.until(execute())
-    const count = name === 'nested' ? 1 : 2
+    const { count, before } = working(name)
     expect(error).toMatchObject({ category: 'cancelled', context: { reason: 'enough' } })
     expect(report.status).toBe('cancelled')
     expect(scouts(report)).toHaveLength(count)
     for (const one of scouts(report)) expect(one).toMatchObject({ status: 'cancelled', trips: 1, usage: { total: 10 } })
-    expect(sum.total).toBe(name === 'agent' ? 30 : 10 * count)
+    expect(sum.total).toBe(before + 10 * count)
     expect(report.usage).toEqual(sum)
     expect(await kit.runtime.replay({ kind: 'top', id: 'r' })).toMatchObject({ verdict: 'identical' })
     // Nothing of it goes on, and the run can.
     expect((await kit.runtime.actor('top', 'r').snapshot()).children).toEqual({})
   })
 
-const { nested: _, ...kinds }: Record<string, (typeof rungs)[keyof typeof rungs]> = rungs
+const { workflow: flow, supervisor: desk, agent: clerk, batch: all, planner: plan } = rungs
+const kinds: Record<string, Made> = { workflow: flow, supervisor: desk, agent: clerk, batch: all, planner: plan }
 for (const [name, made] of Object.entries(kinds))
   test(`[WL-113, WL-125] ${name}: killed at any commit, before or after it was cancelled, it ends with the same tree`, async () => {
-    const first = cancelledRun(made)
+    const first = cancelledRun(name, made)
     await using kit = await aLadderOf(models, first.top)
     const whole = await kit.clock.until(first.execute())
     const { seq } = await kit.runtime.actor('top', 'r').snapshot()
     const cancelled = Number((await traceOf(kit.runtime, 'r', 'top')).find((line) => line.includes('/ cancel'))?.split(' ')[0])
     expect(seq).toBeGreaterThan(cancelled)
     for (let commit = 1; commit <= seq; commit++) {
-      const again = cancelledRun(made)
+      const again = cancelledRun(name, made)
       await using doomed = await aLadderOf(models, again.top)
       const result = await killedAt(doomed, again.execute, commit)
       expect(unpaid(result), `killed at commit ${commit}`).toEqual(unpaid(whole))
       // What a model had used that died before it told is not known to anybody.
-      expect(result?.usage.total, `killed at commit ${commit}`).toBeOneOf([whole.usage.total, name === 'agent' ? 10 : 0])
+      expect(result?.usage.total, `killed at commit ${commit}`).toBeOneOf([whole.usage.total, working(name).before])
       if (commit >= seq) expect(timeless(result)).toEqual(timeless(whole))
       expect(await doomed.runtime.replay({ kind: 'top', id: 'r' }), `killed at commit ${commit}`).toMatchObject({ verdict: 'identical' })
     }
@@ -169,3 +181,36 @@ test('[WL-007, WL-133] what steps have used that are cut off because another one
   expect(scouts(report)).toMatchObject([{ status: 'cancelled', usage: { total: 10 } }])
   expect(report.usage.total).toBe(10)
 })
+
+const hanging = () => {
+  const begun = Promise.withResolvers<void>()
+  let isOpen = false
+  const hang = (): Promise<string> => {
+    begun.resolve()
+    return isOpen ? Promise.resolve('made') : new Promise(() => undefined)
+  }
+  return { begun: begun.promise, hang, open: () => void (isOpen = true) }
+}
+const concluding: Record<string, (hang: () => Promise<string>) => AnyExecutable> = {
+  workflow: (hang) => workflow({ name: 'top', steps: [{ name: 'one', run: () => 1 }], output: hang }),
+  supervisor: (hang) =>
+    supervisor({ name: 'top', intents: { one: () => ({}) }, initialAgent: 'one', route: () => END, output: z.unknown().transform(hang) }),
+  planner: (hang) => planner({ name: 'top', capabilities: { one: { description: 'x', use: () => 1 } }, model: 'test/none', output: hang }),
+}
+test.for(Object.entries(concluding))(
+  '[WL-124, WL-102, WL-115] %s: cancelled while its output is made, it ends, and makes that when it is gone on with',
+  async ([, made]) => {
+    const { begun, hang, open } = hanging()
+    const top = made(hang)
+    await using kit = await aLadderOf({ 'test/none': () => ({ text: '{"steps":[]}' }) }, top)
+    const run = top.execute('go', { runId: 'r' })
+    await kit.clock.until(begun)
+    await top.cancel('r', 'enough')
+    expect(await kit.clock.until(run)).toMatchObject({
+      error: { category: 'cancelled', context: { reason: 'enough' } },
+      report: { status: 'cancelled' },
+    })
+    open()
+    expect(await kit.clock.until(top.resume('r'))).toMatchObject({ data: 'made', report: { status: 'completed' } })
+  },
+)

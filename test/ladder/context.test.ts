@@ -1,6 +1,6 @@
 /** What a caller brings along reaches the code of all that runs inside. */
 import { expect, test } from 'vitest'
-import { agent, supervisor, workflow } from '../../src/ladder/index.ts'
+import { agent, batch, memoryAnswers, planner, supervisor, workflow } from '../../src/ladder/index.ts'
 import { aLadderOf } from './a-ladder.ts'
 
 test('the context of a caller reaches the code of every run inside, at any depth, and is gone with the run', async () => {
@@ -21,4 +21,37 @@ test('the context of a caller reaches the code of every run inside, at any depth
   await kit.clock.until(boss.execute('go', { context: { who: 'ann' } }))
   await kit.clock.until(boss.execute('go'))
   expect(seen).toEqual(['ann', 'for ann', undefined, 'for undefined'])
+})
+
+test('[WL-008] what code brings along for a run that it calls reaches all that runs inside of that, and nothing that its own caller has brought along does', async () => {
+  const seen: unknown[] = []
+  const see = ({ context }: { context: Readonly<Record<string, unknown>> }) => void seen.push(context.who)
+  const note = workflow({ name: 'note', steps: [{ name: 'note', run: see }] })
+  const called = [
+    { one: workflow({ name: 'flow', steps: [{ name: 'inner', agent: note }] }), input: 'x' },
+    { one: batch(note, { name: 'all' }), input: ['x'] },
+    {
+      one: planner({ name: 'plan', model: 'test/plan', capabilities: { look: { description: 'Looks.', use: (_, more) => see(more) } } }),
+      input: 'x',
+    },
+    { one: agent({ name: 'writer', model: 'test/a', middleware: [{ name: 'seen', execute: { before: see }, trip: { before: see } }] }), input: 'x' },
+    {
+      one: agent({ name: 'keeper', model: 'test/a', cache: { store: memoryAnswers(), scope: ({ context }) => (see({ context }), 'x') } }),
+      input: 'x',
+    },
+  ]
+  const top = workflow({
+    name: 'top',
+    steps: called.map(({ one, input }) => ({
+      name: one.name,
+      run: async ({ run, context }) => void (await run(one, input as never, { context: { who: `${String(context.who)} for ${one.name}` } })),
+    })),
+  })
+  await using kit = await aLadderOf(
+    { 'test/a': () => ({ text: 'yes' }), 'test/plan': () => ({ text: '{"steps":[{"id":"a","capability":"look"}]}' }) },
+    top,
+    ...called.map(({ one }) => one),
+  )
+  await kit.clock.until(top.execute('go', { context: { who: 'ann' } }))
+  expect([...new Set(seen)]).toEqual(called.map(({ one }) => `ann for ${one.name}`))
 })

@@ -1,7 +1,7 @@
 /** The cache of an agent as actors: is there an answer already, and may this one be kept? What fails in it is as if there were no cache. */
 import type { AnyActorLogic } from 'xstate'
 import { fromTask } from '../../index.ts'
-import { rootOf } from '../run.rules.ts'
+import { callerOf, rootOf } from '../run.rules.ts'
 import type { AgentRun } from './agent.context.ts'
 import { type AnswerCache, type Found, foundIn } from './answers.ts'
 
@@ -45,7 +45,7 @@ const embeddingOf = async ({ cache: { embed } }: Code, question: string, signal:
 /** Of one version of one agent: another one may answer otherwise. */
 const scopeOf = ({ name, version = '', cache: { scope = 'session' }, contextOf }: Code, run: AgentRun): string => {
   const rootRunId = rootOf(run)
-  const context = contextOf(rootRunId)
+  const context = contextOf(callerOf(run))
   if (typeof scope === 'function') return `${name}@${version}/own:${scope({ input: run.input, context, rootRunId })}`
   if (scope === 'agent') return `${name}@${version}`
   return `${name}@${version}/session:${typeof context.sessionId === 'string' ? context.sessionId : rootRunId}`

@@ -1,7 +1,7 @@
 /** The code of an author around a run of an agent, and around each trip of it, as actors: what it comes to is data of the journal, whatever it throws. */
 import type { AnyActorLogic } from 'xstate'
 import { fromTask } from '../../index.ts'
-import { rootOf } from '../run.rules.ts'
+import { callerOf, rootOf } from '../run.rules.ts'
 import { together } from '../usage.rules.ts'
 import type { AgentRun } from './agent.context.ts'
 import { type Around, nothingAround, type RunAround, type TripEnd } from './around.context.ts'
@@ -28,7 +28,7 @@ class Level<Context, Value, More> {
       rootRunId: rootOf(run),
       agent: name,
       input: run.input,
-      context: contextOf(rootOf(run)),
+      context: contextOf(callerOf(run)),
       usage: together(run.usage, spending),
       signal,
       ...(level === 'trip' && { trip: trip.number, calls: trip.calls }),
@@ -107,7 +107,7 @@ const refused = async (stage: Stage, { name, guardrails, contextOf }: Code, run:
     runId,
     agent: name,
     input,
-    context: contextOf(rootOf(run)),
+    context: contextOf(callerOf(run)),
     trip: trip.number,
     text: trip.text,
     calls: trip.calls,

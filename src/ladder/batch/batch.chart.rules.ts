@@ -1,7 +1,6 @@
 /** The states and arrows of a batch, and of one item of it. Plain data. */
 import { tellEvent } from '../awaited.ts'
-import { runActor } from '../run.rules.ts'
-import { runsEndMs } from '../work/work.chart.rules.ts'
+import { runActor, runsEndMs } from '../run.rules.ts'
 import type { ItemRun } from './batch.context.ts'
 
 export type BatchShape = {
@@ -101,11 +100,7 @@ export const itemChartOf = ({ name, executable, isChecked, isRetried, tells }: B
       invoke: {
         id: 'run',
         src: runActor(executable),
-        input: ({ context: { runId, rootRunId, input, reports } }: { context: ItemRun }) => ({
-          runId: `${runId}/${reports.length + 1}`,
-          input,
-          inside: { rootRunId, parentRunId: runId },
-        }),
+        input: ({ context: { runId, input, reports, inside } }: { context: ItemRun }) => ({ runId: `${runId}/${reports.length + 1}`, input, inside }),
         onDone: [
           ...(isRetried ? [{ guard: 'may be tried again', target: 'deciding', actions: ['takeEnd'] }] : []),
           { target: 'ended', actions: ['takeEnd'] },

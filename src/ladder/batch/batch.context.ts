@@ -3,7 +3,7 @@ import { constant } from '../../index.ts'
 import type { Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { entriesOf, type Kept, keep, kept } from '../kept.rules.ts'
-import { type Artifacts, began, isWithin, type RunEnd, type RunInput, type RunState, rootOf } from '../run.rules.ts'
+import { type Artifacts, began, below, isWithin, type RunEnd, type RunInput, type RunState } from '../run.rules.ts'
 
 /** By its place in the list; times are ms since the epoch. */
 export type ItemRecord = {
@@ -30,7 +30,15 @@ export type BatchRun = RunState & {
 }
 
 /** An item, as an actor of its own. `reports` of attempts before a run was gone on with. */
-export type ItemInput = { runId: string; rootRunId: string; batchRunId: string; index: number; input: unknown; reports: readonly Report[] }
+export type ItemInput = {
+  runId: string
+  batchRunId: string
+  index: number
+  input: unknown
+  reports: readonly Report[]
+  /** Where its runs stand. */
+  inside: ReturnType<typeof below>
+}
 /** @property stopped it was cancelled: no attempt follows */
 export type ItemRun = ItemInput & { attempts: number; pauseMs: number; end?: Omit<RunEnd, 'report'> | undefined; stopped?: true }
 export type ItemEnd = Omit<RunEnd, 'report'> & { reports: readonly Report[] }
@@ -74,7 +82,7 @@ export const started = ({ items, running }: BatchRun, indexes: readonly number[]
 
 export const itemInput = (run: BatchRun, index: number): ItemInput => ({
   runId: itemRunId(run, index),
-  rootRunId: rootOf(run),
+  inside: below(run, itemRunId(run, index)),
   batchRunId: run.runId,
   index,
   input: itemsIn(run.input)?.[index],

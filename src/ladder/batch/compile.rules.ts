@@ -73,8 +73,8 @@ const itemMachine = (shape: BatchShape, { run, check, retry }: BatchParts): AnyS
       cutOff: assign(({ context: { index }, event }) => ({ end: { error: cancelledError(`the item ${index} of '${shape.name}'`, event) } })),
       break: assign(({ event }) => ({ end: { error: unstorable(`a run of '${shape.executable}'`, (event as Done).error) } })),
       pause: assign(({ event }) => ({ pauseMs: pauseIn(event) ?? 0 })),
-      tellRetry: emit(({ context: { batchRunId: runId, rootRunId, index, attempts, end } }) =>
-        word(shape.name, 'item.retrying', { runId, rootRunId }, { item: index, attempt: attempts, error: end?.error }),
+      tellRetry: emit(({ context: { batchRunId: runId, inside, index, attempts, end } }) =>
+        word(shape.name, 'item.retrying', { runId, rootRunId: inside.rootRunId }, { item: index, attempt: attempts, error: end?.error }),
       ),
       passReport: sendParent(({ event }) => event),
       decide: sendTo('run', ({ event }) => event),

@@ -6,7 +6,7 @@ import type { Report } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { Executable } from '../executable.ts'
 import type { HistoryMessage } from '../history.rules.ts'
-import { placeOf, type RunEnd, type RunInput, type RunState, statusOf } from '../run.rules.ts'
+import { callerOf, placeOf, type RunEnd, type RunInput, type RunState, statusOf } from '../run.rules.ts'
 import { fitted, type Schema } from '../schema.ts'
 import { noUsage } from '../usage.rules.ts'
 import type { TurnResult } from './options.ts'
@@ -56,7 +56,7 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
     for (;;) {
       const runtime: Runtime = await this.#orchestrator.whenBound(ended)
       try {
-        return await this.turn(run, this.contextOf(run.inside?.rootRunId ?? run.runId), signal)
+        return await this.turn(run, this.contextOf(callerOf(run)), signal)
       } catch (error) {
         if (!hasEnded(error)) throw error
         ended = runtime

@@ -18,8 +18,9 @@ import { calledWith, Streamed } from '../streamed.ts'
 import { checkedIntents } from '../supervisor/check.ts'
 import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
+import { calling } from '../work/calls.ts'
 import { written } from '../written.ts'
-import { answerOf, sessionOf, sessionsAtWork } from './asking.ts'
+import { answerOf, requireOther, sessionOf, sessionsAtWork } from './asking.ts'
 import { HostBinding } from './binding.ts'
 import type { Compaction } from './compaction.rules.ts'
 import { sessionMachine } from './compile.rules.ts'
@@ -241,10 +242,12 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   /** @param inside where it stands in the run that it is a tool of */
   run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, inside?: SessionRequest['inside']): Streamed<TurnResult<Data>> {
     const { requestId = uuid(), state, force } = options
+    const within = inside?.rootRunId ?? calling.getStore()?.rootRunId
     return this.#streamed(options, async (hear) => {
       const said = checkedCall(this.name, sessionId, history, requestId)
       let request: SessionRequest
       try {
+        if (within !== undefined) await requireOther(this.#binding.runtime, this.name, sessionId, within)
         request = await requestOf(this.#checked, this.#supervisor, {
           id: requestId,
           input,

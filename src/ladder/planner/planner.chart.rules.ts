@@ -1,7 +1,6 @@
 /** The states and arrows of a planner, and of one step by the capability that it uses. Plain data. */
 import { tellEvent } from '../awaited.ts'
-import { runActor } from '../run.rules.ts'
-import { runsEndMs } from '../work/work.chart.rules.ts'
+import { runActor, runsEndMs } from '../run.rules.ts'
 import type { PlannerRun, StepRun } from './planner.context.ts'
 
 export type PlannerShape = {
@@ -151,6 +150,7 @@ export const chartOf = (shape: PlannerShape) => {
             onDone: { target: 'completed', actions: ['takeData'] },
             onError: { target: 'failed', actions: ['failToConclude'] },
           },
+          on: { cancel: { target: 'cancelled', actions: ['cancel'] } },
         },
       }),
       completed: { type: 'final', tags: ['settled'], entry: ['complete', 'tellCompleted'] },
@@ -195,10 +195,10 @@ export const stepChartOf = (
               invoke: {
                 id: 'run',
                 src: runActor(executable),
-                input: ({ context: { runId, rootRunId, value, attempt } }: { context: StepRun }) => ({
+                input: ({ context: { runId, value, attempt, inside } }: { context: StepRun }) => ({
                   runId: `${runId}/${attempt}`,
                   input: value,
-                  inside: { rootRunId, parentRunId: runId },
+                  inside,
                 }),
                 onDone: [
                   ...(isJudged ? [{ guard: 'was cancelled', target: 'ended', actions: ['takeRun'] }] : []),

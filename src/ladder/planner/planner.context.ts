@@ -1,7 +1,7 @@
 /** What a run of a planner remembers, and how each thing that happens changes it. Pure. */
 import type { Report } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
-import { type RunInput as AnyRunInput, type Artifacts, began, isWithin, type RunEnd, type RunState, rootOf } from '../run.rules.ts'
+import { type RunInput as AnyRunInput, type Artifacts, began, below, callerOf, isWithin, type RunEnd, type RunState } from '../run.rules.ts'
 import { needsOf, type Plan, type PlanStep, referencesIn } from './plan.rules.ts'
 
 /** A step of one of the plans; times are ms since the epoch. */
@@ -51,8 +51,11 @@ export type PlannerRun = RunState & {
 /** A step, as an actor of its own. */
 export type StepInput = {
   runId: string
-  rootRunId: string
   plannerRunId: string
+  /** By which name a caller has brought along a context. */
+  caller: string
+  /** Where its run stands. */
+  inside: ReturnType<typeof below>
   step: PlanStep
   outputs: Readonly<Record<string, unknown>>
   attempt: number
@@ -177,8 +180,9 @@ export const stepInput = (run: PlannerRun, index: number): StepInput => {
   const outputs = outputsOf(run)
   return {
     runId: `${run.runId}/${step.id}`,
-    rootRunId: rootOf(run),
     plannerRunId: run.runId,
+    caller: callerOf(run),
+    inside: below(run, `${run.runId}/${step.id}`),
     step,
     outputs: Object.fromEntries(referencesIn(step.input).map((id) => [id, outputs[id]])),
     attempt: run.records.reduce((sum, record) => sum + (record.step.id === step.id ? record.attempts : 0), 0),

@@ -83,8 +83,8 @@ export const judgeLogic = ({ definition: { onStep }, contextOf }: Scope): AnyAct
     throw new Error(`it answered ${JSON.stringify(said)?.slice(0, 80)}: 'continue', 'abort', 'replan' or { replan: '…' }`)
   }) as AnyActorLogic
 
-const callerOf = ({ plannerRunId, rootRunId }: StepRun, contextOf: CallerContext, self: AnyActorRef, signal: AbortSignal) => ({
-  context: contextOf(rootRunId),
+const callerOf = ({ plannerRunId, caller }: StepRun, contextOf: CallerContext, self: AnyActorRef, signal: AbortSignal) => ({
+  context: contextOf(caller),
   runId: plannerRunId,
   key: effect(self).key,
   signal,

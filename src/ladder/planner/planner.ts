@@ -103,7 +103,7 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
   /**
    * Lets a run that awaits approval follow its plan, or another one that was made of it, and waits for what comes of it. One that cannot be followed is
    * refused: the result has the error, and the plan before still waits.
-   * @throws LadderError APPROVAL_UNKNOWN when the run waits for nobody; RuntimeError not_found
+   * @throws LadderError APPROVAL_UNKNOWN when the run waits for nobody, and on drift; RuntimeError not_found
    */
   async approve(runId: string, plan?: Plan, options: Omit<ExecuteOptions, 'runId' | 'history'> = {}): Promise<Result<Data>> {
     await this.#requireAwaiting(runId)

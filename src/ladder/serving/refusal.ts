@@ -53,17 +53,19 @@ export class Refusal extends Error {
 export const refusalOf = (thrown: unknown): Refusal => {
   if (thrown instanceof Refusal) return thrown
   if (thrown instanceof LadderError)
-    return new Refusal(
-      thrown.category === 'drift' || thrown.code === 'INPUT_CONFLICT' ? 'conflict' : thrown.category === 'validation' ? 'bad_request' : 'internal',
-      thrown.message,
-      {
-        ...(thrown.hint !== undefined && { hint: thrown.hint }),
-        context: { ...thrown.context, code: thrown.code },
-      },
-    )
+    return new Refusal(codeOf(thrown), thrown.message, {
+      ...(thrown.hint !== undefined && { hint: thrown.hint }),
+      context: { ...thrown.context, code: thrown.code },
+    })
   if (!isRuntimeError(thrown)) return new Refusal('internal', 'the run could not be begun')
   const code = runtimeCodes[thrown.code] ?? (thrown.retryable ? 'unavailable' : 'internal')
   return new Refusal(code, thrown.message, { ...(thrown.hint !== undefined && { hint: thrown.hint }) })
+}
+
+/** Where no runtime has it, that one has ended, or has not begun yet. */
+const codeOf = ({ code, category }: LadderError): RefusalCode => {
+  if (code === 'LADDER_CONFIG') return 'unavailable'
+  return category === 'drift' || code === 'INPUT_CONFLICT' ? 'conflict' : category === 'validation' ? 'bad_request' : 'internal'
 }
 
 const runtimeCodes: Record<string, RefusalCode> = {

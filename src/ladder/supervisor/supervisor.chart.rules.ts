@@ -154,6 +154,7 @@ const bareChart = (shape: SupervisorShape) => {
           ],
           onError: { target: 'failed', actions: ['breakDown'] },
         },
+        on: { cancel: { target: 'cancelled', actions: ['cancel'] } },
       },
       completed: { type: 'final', tags: ['settled'], entry: ['end', 'tellCompleted'] },
       failed: {

@@ -50,6 +50,10 @@ export class Calls {
     this.#place = place
   }
 
+  get rootRunId(): string {
+    return this.#place.rootRunId
+  }
+
   /** The same run for the same call, also after a crash; calls that are alike are counted. */
   stream<Input, Data, Options extends CallOptions>(
     executable: Callable<Input, Data, Options>,

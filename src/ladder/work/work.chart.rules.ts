@@ -1,6 +1,7 @@
 /** The states of a piece of an author's code, in which an executable may run. Plain data. */
 import { tellEvent } from '../awaited.ts'
 import type { HistoryReader } from '../history.rules.ts'
+import { runsEndMs } from '../run.rules.ts'
 import type { WorkState } from './work.context.ts'
 
 export type Arrow = { target: string; guard?: unknown; actions?: readonly unknown[] }
@@ -105,9 +106,6 @@ export const leaving = (work: string, over: readonly unknown[]) => ({
   always: { guard: about('has no run inside', work), target: 'ended', actions: over },
   after: { [runsEndMs]: { target: 'ended', actions: [about('stopRun', work), ...over] } },
 })
-
-/** ms that those inside may take to end; a model that does not hand over what it has said takes one second. */
-export const runsEndMs = 10_000
 
 /** What somebody sends to the run and a run inside of it may wait for. */
 export const telling = { [tellEvent]: { actions: ['takeTold', 'passDown'] } }

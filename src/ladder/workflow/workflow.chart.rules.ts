@@ -163,10 +163,11 @@ const bareChart = (shape: WorkflowShape) => {
           onDone: { target: 'completed', actions: ['complete'] },
           onError: { target: 'failed', actions: ['failToConclude'] },
         },
+        on: { cancel: { target: 'cancelled', actions: ['cancel'] } },
       },
       completed: { type: 'final', tags: ['settled'], entry: ['end', 'tellCompleted'] },
       failed: { tags: ['settled'], entry: ['tellFailed'], always: { guard: 'is inside', target: 'returned' }, on: { resume: goOn } },
-      cancelled: { tags: ['settled'], entry: ['tellCancelled'], always: { guard: 'is inside', target: 'returned' }, on: { resume } },
+      cancelled: { tags: ['settled'], entry: ['tellCancelled'], always: { guard: 'is inside', target: 'returned' }, on: { resume: goOn } },
       returned: { type: 'final' },
     },
   }

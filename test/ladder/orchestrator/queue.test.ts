@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../../src/index.ts'
-import { agent, type LadderEvent, memoryStore, orchestrator } from '../../../src/ladder/index.ts'
+import { agent, type LadderEvent, memoryStore, type Orchestrator, orchestrator } from '../../../src/ladder/index.ts'
 import { aLadder, aLadderOf } from '../a-ladder.ts'
 
 type Code = { input: unknown; state: unknown; signal: AbortSignal }
@@ -70,6 +70,23 @@ test('[WL-024] whoever waits can be cancelled: that rejects with the reason, tel
   expect(running).toEqual(['a', 'c'])
   expect(events).toEqual([])
   await expect(desk.execute('d', { sessionId: 's', history: [], signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+})
+
+test('[WL-024, WL-100] a turn whose code wants another one of its own session is told that it would wait for itself; in another session it may', async () => {
+  const desk: Orchestrator<string> = orchestrator({
+    name: 'desk',
+    intents: {
+      ask: async ({ input }) => {
+        const { error } = input === 'inner' ? {} : await desk.execute('inner', { sessionId: String(input), history: [] })
+        return { said: error ? error.code : 'answered' }
+      },
+    },
+    route: () => 'ask' as const,
+  })
+  await using kit = await aLadder(desk)
+  const ask = (session: string) => kit.clock.until(desk.execute(session, { sessionId: 'ann', history: [] }))
+  expect(await ask('ann')).toMatchObject({ data: { said: 'SUPERVISOR_DISPATCH_CYCLE' } })
+  expect(await ask('bob')).toMatchObject({ data: { said: 'answered' } })
 })
 
 test('[WL-024] a turn that fails lets the next one run', async () => {

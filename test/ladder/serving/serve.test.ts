@@ -242,3 +242,11 @@ test('[WL-136] an author may let requests in by a rule of their own, and one tha
   expect((await ask(own, 'boom')).status).toBe(401)
   expect((await ask(url, 'mine')).status).toBe(401)
 })
+
+test('[WL-136] where its runtime has ended, a request is told to come again later', async () => {
+  const { runtime, post } = await aServer([sum])
+  await runtime.close()
+  const response = await post('/sum', { input: { a: 1, b: 2 } })
+  expect(response.status).toBe(503)
+  expect(await response.json()).toMatchObject({ error: { code: 'unavailable', context: { code: 'LADDER_CONFIG' } } })
+})

@@ -14,7 +14,16 @@ test('[WL-114] a run that other steps have begun is refused before anything runs
   for (const after of [made('1', 'b', 'a'), made('2', 'a', 'b')]) {
     await kit.restart({ extensions: [ladder({ executables: [after] })] })
     ran.length = 0
-    await expect(kit.clock.until(after.resume('r'))).rejects.toMatchObject({ code: 'WORKFLOW_DRIFT', category: 'drift', context: { runId: 'r' } })
+    const drift = { code: 'WORKFLOW_DRIFT', category: 'drift', context: { runId: 'r' }, hint: expect.stringContaining('let runs end') }
+    const asked: (() => Promise<unknown>)[] = [
+      () => after.resume('r'),
+      () => after.look('r'),
+      () => after.cancel('r'),
+      () => after.pending('r'),
+      () => after.decide('r', { callId: 'c', decision: 'approve' }),
+      () => after.send('r', { type: 'paid' }),
+    ]
+    for (const ask of asked) await expect(kit.clock.until(ask())).rejects.toMatchObject(drift)
     expect(ran).toEqual([])
   }
 })
