@@ -9,12 +9,13 @@ import { LadderError } from './errors.ts'
 import { handlers as handlersKind, valueIn } from './given.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
 import { Hosted, resultOf } from './hosted.ts'
+import { withInside } from './inside.rules.ts'
 import { type Handlers, Listeners, Tellers } from './listeners.ts'
 import { type Observe, observed, observersFor } from './observers.ts'
 import { type Bound, type CallOptions, callOptions, type ExecuteOptions, executeKinds, type GoOnOptions, goOnKind, startOptions } from './options.ts'
 import { type RunInput, type RunState, rootOf } from './run.rules.ts'
 import { type Begin, followRun, unlessEnded } from './running.ts'
-import { inputHashOf, isOtherInput, otherInput } from './same-input.ts'
+import { inputHashOf, sameInput } from './same-input.ts'
 import { fitted, type Schema } from './schema.ts'
 import { calledWith, Streamed } from './streamed.ts'
 import { type CallPlace, calling } from './work/calls.ts'
@@ -48,7 +49,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
 
   override bind(bound: Bound | undefined): void {
     super.bind(bound)
-    for (const one of this.#all()) one.warnBy(bound?.warn)
+    for (const one of withInside<AnyExecutable>(this)) one.warnBy(bound?.warn)
   }
 
   /**
@@ -110,7 +111,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
 
   /** Steps that wait for events, those of all that may run inside of it too. */
   get awaits(): readonly Awaiting[] {
-    return [...this.#all()].flatMap((one) => one.waits)
+    return [...withInside<AnyExecutable>(this)].flatMap((one) => one.waits)
   }
 
   /** What the actor of a run is created with, for whoever begins it there, by `execute`. @throws LadderError SCHEMA_VALIDATION_FAILED */
@@ -136,7 +137,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     const run = await this.runInput(runId, input)
     const actor = this.actor(runId, run)
     await this.known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
-    if (options.runId !== undefined) this.#checkOf(run)((await this.known(runId, actor.snapshot())).context as RunState)
+    if (options.runId !== undefined) sameInput(this.name, run)((await this.known(runId, actor.snapshot())).context as RunState)
     return runId
   }
 
@@ -235,7 +236,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
       const hear = (told: LadderEvent): void => {
         for (const event of [told, ...this.alsoTold(told, runId)]) hearing(event)
       }
-      const following = { begin, rootRunId: rootOf(run), signal: options.signal, leave: leave.signal, hear, check: this.#checkOf(run) }
+      const following = { begin, rootRunId: rootOf(run), signal: options.signal, leave: leave.signal, hear, check: sameInput(this.name, run) }
       this.#options.set(runId, options)
       try {
         return await this.#result(await this.known(runId, followRun(actor, following)), options)
@@ -247,12 +248,6 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     const ended = options.called ? this.binding.outlasting(options.called.caller, work) : work()
     streamed.follow(ended.finally(() => leave.abort()))
     return streamed
-  }
-
-  #checkOf({ runId, inputHash }: Pick<RunInput, 'runId' | 'inputHash'>): (state: RunState) => void {
-    return (state) => {
-      if (isOtherInput(state.inputHash, inputHash)) throw otherInput(this.name, 'runId', runId)
-    }
   }
 
   async #given(input: Input | undefined, said: readonly HistoryMessage[] | undefined): Promise<Given> {
@@ -277,21 +272,12 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
 
   /** What tells an event to the listeners of the executable that it is of, of those that may run inside of this one. */
   hearingWithin(): (told: LadderEvent) => void {
-    const within = new Map([...this.#all()].map((one) => [`${one.type === 'team' ? 'supervisor' : one.type} ${one.name}`, one]))
+    const within = new Map([...withInside<AnyExecutable>(this)].map((one) => [`${one.type === 'team' ? 'supervisor' : one.type} ${one.name}`, one]))
     const tellers = new Tellers()
     return (told) => {
       const teller = within.get(tellers.of(told) ?? '')
       if (teller && teller !== this) teller.#listeners.tell(told, this.warn)
     }
-  }
-
-  /** It and all that may run inside of it, at any depth. */
-  #all(seen = new Set<AnyExecutable>()): Set<AnyExecutable> {
-    if (!seen.has(this)) {
-      seen.add(this)
-      for (const one of this.inside) one.#all(seen)
-    }
-    return seen
   }
 
   async #result(state: RunState, options: object): Promise<Result<Data>> {

@@ -1,6 +1,7 @@
 /** A name that is used again: for the same input it stands for what became of that, and for another one it is refused. */
 import { hashOf } from '../index.ts'
 import { LadderError } from './errors.ts'
+import type { RunInput } from './run.rules.ts'
 
 /** Of the input as its caller gives it, by value: the order of keys, and what is undefined, do not count. Undefined where it is no JSON: then it is not compared. */
 export const inputHashOf = (input: unknown): string | undefined => {
@@ -20,3 +21,10 @@ export const otherInput = (owner: string, field: 'runId' | 'requestId', id: stri
     hint: `give another ${field} for another input; with the same input it answers with what became of that`,
     context: { [field]: id },
   })
+
+/** Throws where a run of that name was begun with another input. @throws LadderError INPUT_CONFLICT */
+export const sameInput =
+  (owner: string, { runId, inputHash }: Pick<RunInput, 'runId' | 'inputHash'>) =>
+  ({ inputHash: before }: Pick<RunInput, 'inputHash'>): void => {
+    if (isOtherInput(before, inputHash)) throw otherInput(owner, 'runId', runId)
+  }

@@ -1,13 +1,13 @@
 /** What the names in the states around a run mean. */
 import { assign, type EventObject } from 'xstate'
-import { type LadderCode, type LadderErrorBody, ladderCodes, wordsOf } from '../errors.ts'
+import { errorBody, type LadderCode, type LadderErrorBody, wordsOf } from '../errors.ts'
 import type { RunState } from '../run.rules.ts'
 import type { RunAround, WrappedAround } from './wrapped.context.ts'
 
 type Run = RunState & { around?: WrappedAround }
 type Scope = { context: Run; event: EventObject }
 
-export const saidAround = (event: EventObject): RunAround => (event as unknown as { output: RunAround }).output
+const saidAround = (event: EventObject): RunAround => (event as unknown as { output: RunAround }).output
 /** A run may have no data at all. */
 const hasEnded = ({ outcome }: RunAround): boolean => outcome !== undefined && !('error' in outcome)
 
@@ -17,13 +17,10 @@ export const outcomeOf = (event: EventObject): { data?: unknown; error: LadderEr
   return outcome && 'error' in outcome ? { error: outcome.error } : { data: outcome?.result, error: undefined }
 }
 
-export const unstorableAround = (name: string, code: LadderCode, event: EventObject): LadderErrorBody => ({
-  code,
-  category: ladderCodes[code],
-  message: `code around '${name}' gave what cannot be stored: ${wordsOf((event as unknown as { error: unknown }).error)}`,
-  hint: 'give plain data, and keep plain data in the state: JSON, dates and bytes',
-  context: {},
-})
+const unstorable = (name: string, code: LadderCode, event: EventObject): LadderErrorBody =>
+  errorBody(code, `code around '${name}' gave what cannot be stored: ${wordsOf((event as unknown as { error: unknown }).error)}`, {
+    hint: 'give plain data, and keep plain data in the state: JSON, dates and bytes',
+  })
 
 /** Their types are those of the machine that takes them. @param code of its failures */
 export const wrapActions = (name: string, code: LadderCode, now: () => number): Record<string, never> =>
@@ -37,7 +34,7 @@ export const wrapActions = (name: string, code: LadderCode, now: () => number): 
       }
     }),
     takeOutcome: assign(({ event }: Scope) => ({ ...outcomeOf(event), endedAt: now() })),
-    failAround: assign(({ event }: Scope) => ({ error: unstorableAround(name, code, event), endedAt: now() })),
+    failAround: assign(({ event }: Scope) => ({ error: unstorable(name, code, event), endedAt: now() })),
     noteDone: assign(({ context: { around, error } }: Scope) => ({ around: { states: {}, ...around, isDone: error === undefined } })),
   }) as unknown as Record<string, never>
 

@@ -5,12 +5,12 @@ import type { AnyMiddleware } from '../agent/middleware.ts'
 import { down, type Entered, type Outcome, up } from '../agent/onion.ts'
 import type { LadderUsage } from '../envelope.ts'
 import { type LadderCode, LadderError } from '../errors.ts'
-import { type RunState, rootOf } from '../run.rules.ts'
+import { callerOf, type RunState, rootOf } from '../run.rules.ts'
 import { enterActor, leaveActor } from './wrapped.chart.rules.ts'
 import type { RunAround, WrappedAround } from './wrapped.context.ts'
 
 /** @property code of a failure that names none @property fit what another input has to be */
-export type AroundCode = {
+type AroundCode = {
   of: 'workflow' | 'supervisor'
   name: string
   code: LadderCode
@@ -33,7 +33,7 @@ const layersOf = ({ of, name, middleware, contextOf, usageOf }: AroundCode, run:
     rootRunId: rootOf(run),
     [of]: name,
     input: own ? own.input : run.input,
-    context: contextOf(rootOf(run)),
+    context: contextOf(callerOf(run)),
     usage: usageOf(run as never),
     signal,
   }

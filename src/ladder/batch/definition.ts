@@ -5,7 +5,8 @@ import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import { anything, count, type KindsOf, optionsIn, text } from '../given.ts'
 import { isKindName } from '../names.rules.ts'
-import { checkedRetry, type Retry } from '../workflow/definition.ts'
+import { checkedRetry } from '../workflow/check.ts'
+import type { Retry } from '../workflow/definition.ts'
 
 export type BatchOptions = Heard & {
   /** Also the kind of its runs: lower-case letters, digits and hyphens. Default: the name of what runs, with `-batch`. */

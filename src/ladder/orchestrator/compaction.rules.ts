@@ -14,7 +14,7 @@ export const rangeOf = (foldable: number, through: number | null): Range | undef
 }
 
 /** Messages that stay as they are where nothing else is said. */
-export const keptMessages = 8
+const keptMessages = 8
 
 /** How many have to come after a summary until the next one is made. */
 export const marginOf = ({ keep = keptMessages, margin = Math.max(1, keep) }: { keep?: number; margin?: number }): number => margin

@@ -154,6 +154,13 @@ export const checkedOrchestrator = (definition: AnyOrchestrator): CheckedOrchest
   }
 }
 
+/** What the supervisor of its turns is: with a version of its own it would refuse those that are under way, although nothing about them has changed. */
+export const supervisedBy = (definition: AnyOrchestrator, turnKind: string) => {
+  const { version: _, on: __, observe: ___, snapshotStore: ____, historyWindow = {}, ...supervised } = definition
+  const { router = 5, agents = 15, ack = 0 } = historyWindow
+  return { ...supervised, name: turnKind, historyWindow: { ...historyWindow, router, agents, ack } }
+}
+
 const checkPolicy = (name: string, policy: SummarizePolicy): void => {
   const who = `summarize of '${name}'`
   const { summarizer, lock } = optionsIn<SummarizePolicy>(policy, policyKinds, { who, code: 'ORCHESTRATOR_CONFIG' })

@@ -1,8 +1,8 @@
 /** `orchestrator()`: a session whose turns are supervised, kept between calls, crashes and nodes. */
 
 import type { AnyStateMachine } from 'xstate'
-import { type Agent, now, type Runtime, RuntimeError, type Tool, uuid } from '../../index.ts'
-import { checkedDecision, type Decision, type PendingCall } from '../approval.ts'
+import { type Agent, now, type Runtime, type Tool, uuid } from '../../index.ts'
+import type { Decision, PendingCall } from '../approval.ts'
 import { checkHeard } from '../audience.ts'
 import { lend } from '../contexts.ts'
 import type { LadderEvent } from '../envelope.ts'
@@ -32,6 +32,7 @@ import {
   configured,
   type OrchestratorDefinition,
   orchestratorKinds,
+  supervisedBy,
 } from './definition.ts'
 import { type CompactOptions, compactKinds, type ResumeOptions, resumeKinds, type TurnOptions, type TurnResult, turnKinds } from './options.ts'
 import { refusedAnswer } from './report.rules.ts'
@@ -39,11 +40,12 @@ import { checkedCall, compactRequestOf, requestOf } from './request.ts'
 import { Results } from './results.ts'
 import { allRuns } from './runs.rules.ts'
 import type { SessionToolOptions } from './scope.ts'
-import { type SessionRequest, turnRunId } from './session.context.ts'
+import type { SessionRequest } from './session.context.ts'
 import { sessionActors } from './session.effects.ts'
 import { signatureOf } from './signature.rules.ts'
 import { orchestratorTool } from './tool.ts'
 import { forgetAll } from './turns.ts'
+import { UnderWay } from './under-way.ts'
 
 type Payload<Command> = Command extends (payload: infer Given, ...rest: never[]) => unknown ? Given : never
 type Asking = Omit<TurnOptions<never>, 'sessionId' | 'history' | 'state' | 'force' | 'requestId'>
@@ -63,21 +65,14 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   readonly #supervisor: Supervisor
   readonly #binding: HostBinding
   readonly #results: Results<Data>
+  readonly #underWay: UnderWay
   readonly #listeners: Listeners
 
   constructor(definition: AnyOrchestrator) {
     const checked = checkedOrchestrator(definition)
     const { name, turnKind, summaryKind, summarizer } = checked
-    const { version, description, iterate = false, historyWindow = {}, on, observe } = definition
-    const { router = 5, agents = 15, ack = 0 } = historyWindow
-    // A version of its own would refuse turns that are under way, although nothing about them has changed.
-    const {
-      version: _,
-      on: __,
-      observe: ___,
-      snapshotStore,
-      ...supervised
-    } = { ...definition, name: turnKind, historyWindow: { ...historyWindow, router, agents, ack } }
+    const { version, description, iterate = false, snapshotStore, on, observe } = definition
+    const supervised = supervisedBy(definition, turnKind)
     this.#checked = checked
     this.name = name
     this.version = version
@@ -86,6 +81,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       () => new Supervisor(supervised, { isSingle: !iterate, ...(iterate && { snapshots: () => namedSnapshots(snapshotStore || undefined) }) }),
     )
     this.#binding = new HostBinding(name)
+    this.#underWay = new UnderWay(name, this.#supervisor, this.#binding)
     this.signature = signatureOf(definition, checkedIntents(supervised))
     const store = () => this.#store()
     this.#results = new Results(checked, { signature: this.signature, binding: this.#binding, store })
@@ -172,36 +168,22 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Ends the turn that is under way; nothing of it is stored. @returns false where there is none */
   async cancel(sessionId: string, reason = 'cancelled'): Promise<boolean> {
-    const said = valueIn<string>(reason, text, 'the reason of a cancel', 'SCHEMA_VALIDATION_FAILED')
-    const runtime = this.#binding.runtime
-    const { request } = (await sessionOf(runtime, this.name, sessionId))?.turn ?? {}
-    if (!request) return false
-    await runtime.actor(this.name, sessionId).send({ type: 'cancel', request: request.id, reason: said })
-    return true
+    return this.#underWay.cancel(sessionId, valueIn<string>(reason, text, 'the reason of a cancel', 'SCHEMA_VALIDATION_FAILED'))
   }
 
   /** Calls of tools that wait for a person in its turn. */
-  async pending(sessionId: string): Promise<readonly PendingCall[]> {
-    const session = await sessionOf(this.#binding.runtime, this.name, sessionId)
-    return session?.turn?.isPlaced && !session.turn.end ? this.#supervisor.pending(turnRunId(session)) : []
+  pending(sessionId: string): Promise<readonly PendingCall[]> {
+    return this.#underWay.pending(sessionId)
   }
 
   /** What a person has decided about one of them. @throws LadderError APPROVAL_UNKNOWN when it waits for nobody; SCHEMA_VALIDATION_FAILED */
-  async decide(sessionId: string, given: Decision): Promise<void> {
-    const decision = checkedDecision(given)
-    const session = await sessionOf(this.#binding.runtime, this.name, sessionId)
-    if (session?.turn?.isPlaced) return this.#supervisor.decide(turnRunId(session), decision)
-    throw new LadderError('APPROVAL_UNKNOWN', `no call of the session '${sessionId}' waits for anybody`, {
-      context: { sessionId, callId: decision.callId },
-      hint: 'it was decided before, or its turn has ended: pending() lists those that wait',
-    })
+  decide(sessionId: string, decision: Decision): Promise<void> {
+    return this.#underWay.decide(sessionId, decision)
   }
 
   /** Tells the turn that is under way what a step of a run inside of it waits for. @throws LadderError SCHEMA_VALIDATION_FAILED; RuntimeError not_found */
-  async send(sessionId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
-    const session = await sessionOf(this.#binding.runtime, this.name, sessionId)
-    if (session?.turn?.isPlaced && !session.turn.end) return this.#supervisor.send(turnRunId(session), event, options)
-    throw new RuntimeError('not_found', `no turn of the session '${sessionId.slice(0, 80)}' is under way`, { hint: 'send it while execute() waits' })
+  send(sessionId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
+    return this.#underWay.send(sessionId, event, options)
   }
 
   /** Forgets a session: a turn that is under way is cancelled, its rows and journals are removed. */

@@ -12,17 +12,9 @@ import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { Mirror } from '../stores/mirror.ts'
 import { written } from '../written.ts'
+import { checkedWorkflow, workflowKinds } from './check.ts'
 import { workflowMachine } from './compile.rules.ts'
-import {
-  type AnyStep,
-  type AnyWork,
-  type AnyWorkflow,
-  checkedWorkflow,
-  childrenOf,
-  isWork,
-  type WorkflowDefinition,
-  workflowKinds,
-} from './definition.ts'
+import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, isWork, type WorkflowDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
 import { afterStep, atEnd } from './snapshot.rules.ts'
 import { stepActors } from './step.effects.ts'
