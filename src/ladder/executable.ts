@@ -104,9 +104,10 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
    * @throws LadderError SCHEMA_VALIDATION_FAILED for what no step takes, and the run waits on; on drift; RuntimeError closed when it has ended, not_found
    */
   async send(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
+    const actor = await this.there(runId)
     await checkAwaited(this.name, this.awaits, event)
     const isInside = this.inside.some(({ awaits }) => awaits.some(({ type }) => type === event.type))
-    await this.told(runId, isInside ? { type: tellEvent, event } : event, options)
+    await this.known(runId, actor.send(isInside ? { type: tellEvent, event } : event, options))
   }
 
   /** Steps that wait for events, those of all that may run inside of it too. */

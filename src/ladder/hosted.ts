@@ -70,7 +70,7 @@ export abstract class Hosted<Data = unknown> {
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
   async cancel(runId: string, reason = 'cancelled'): Promise<void> {
     const said = valueIn<string>(reason, text, 'the reason of a cancel', 'SCHEMA_VALIDATION_FAILED')
-    await this.told(runId, { type: 'cancel', reason: said })
+    await this.known(runId, (await this.there(runId)).send({ type: 'cancel', reason: said }))
   }
 
   /** Calls of tools that wait for a person, of all agents in the run, and in those that its code has called. @throws RuntimeError not_found */
@@ -121,11 +121,11 @@ export abstract class Hosted<Data = unknown> {
     return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
   }
 
-  /** Tells a run that is there: any other would be begun by it, and forget it at once. @throws LadderError on drift; RuntimeError closed, not_found */
-  protected async told(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
+  /** The actor of a run that has been begun: any other would be begun by what it is sent, and forget it at once. @throws LadderError on drift; RuntimeError not_found */
+  protected async there(runId: string) {
     const actor = this.actor(runId)
     await this.known(runId, actor.snapshot())
-    await this.known(runId, actor.send(event, options))
+    return actor
   }
 
   /** @throws LadderError on drift; RuntimeError not_found in the words of runs */

@@ -151,7 +151,7 @@ test('[WL-116] an agent of a session calls a workflow: it runs by itself, under 
   })
   const run = await kit.clock.until(kit.session('s').send('go'))
   expect(await kit.clock.until(run.result())).toMatchObject({ text: 'eight' })
-  expect(await kit.clock.until(double.execute({ n: 0 }, { runId: `s/${run.runId}:1:1` }))).toMatchObject({ data: 8 })
+  expect(await kit.clock.until(double.execute({ n: 4 }, { runId: `s/${run.runId}:1:1` }))).toMatchObject({ data: 8 })
 })
 
 test('an agent that is ended by its limits takes those that run inside with it', async () => {
