@@ -6,7 +6,7 @@ import { timeless } from '../a-ladder.ts'
 import type { Deed, Story } from './scenario.ts'
 
 export type Left = {
-  /** Of each actor of each root what it has taken in; by whom it was taken up again, and that it was asked again, is left out. */
+  /** Of each actor of each root what it has taken in; left out is by whom it was taken up again, that it was asked again, and whom code calls. */
   trace: Record<string, string[]>
   /** What came of deeds and is written down, by the life that wrote it. */
   written: [Deed['what'][], Deed['what'][]]
@@ -33,6 +33,7 @@ export const leftBy = async (runtime: Runtime, story: Story, lifeOf: (commit: Wr
       for (const { actor, event } of traceEntries(commit)) {
         const what = event === 'resolved' ? whatOf(actor, story) : undefined
         if (what) left.written[lifeOf({ name, seq: commit.seq, writer: commit.writer })].push(what)
+        if (event === 'ask.reported' && story.callers?.test(actor)) continue
         if (!compared || event === 'execute' || /^(?:claimed|taken over) by /.test(event)) continue
         const told = left.trace[undated(`${name} ${actor}`)] ?? []
         left.trace[undated(`${name} ${actor}`)] = [...told, event]

@@ -29,6 +29,8 @@ export type Story = {
   play(at: Stage): Promise<unknown>
   /** Actors that are code of the author, beside the models: each of their results is one deed. */
   effects?: RegExp
+  /** Actors that are code which calls runs: whatever begins again says again whom it calls. */
+  callers?: RegExp
   /** Which actors come to the same whatever happens; default: all. A schedule has begun its next run before it can be stopped. */
   compares?: (kind: string, id: string) => boolean
 }

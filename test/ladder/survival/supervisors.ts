@@ -67,6 +67,11 @@ export const lead: Scenario = {
       },
       route: ({ iteration }) => (iteration === 0 ? 'lead' : END),
     })
-    return { executables: [boss], models: { 'test/writer': writerModel(did) }, play: () => boss.execute('go', { runId: 'r' }) }
+    return {
+      executables: [boss],
+      models: { 'test/writer': writerModel(did) },
+      callers: /\/lead#\d+$/,
+      play: () => boss.execute('go', { runId: 'r' }),
+    }
   },
 }
