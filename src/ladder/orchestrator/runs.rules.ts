@@ -11,9 +11,9 @@ export type TurnRuns = {
   retried: readonly { turn: number; runs: number }[]
 }
 
-/** By session, version and number; an attempt after one that came to nothing has a name of its own. */
+/** By session, version and number, with no dot in the version, so that no two sessions share a name; an attempt after one that came to nothing has a name of its own. */
 export const runName = (sessionId: string, version: string | null, turn: number, attempt: number): string => {
-  const name = `${sessionId}.${version ?? 'unversioned'}.${turn}`
+  const name = `${sessionId}.${version?.replaceAll('.', '-') ?? 'unversioned'}.${turn}`
   return attempt === 1 ? name : `${name}~${attempt}`
 }
 

@@ -1,7 +1,7 @@
 /** Runs that turns are: they stay as long as somebody may ask for them, and go then. */
 import { expect, test } from 'vitest'
 import { ladder, memoryStore, orchestrator } from '../../../src/ladder/index.ts'
-import { runsBefore, type TurnRuns, withTurn } from '../../../src/ladder/orchestrator/runs.rules.ts'
+import { runName, runsBefore, type TurnRuns, withTurn } from '../../../src/ladder/orchestrator/runs.rules.ts'
 import { aLadder } from '../a-ladder.ts'
 
 type Kit = Awaited<ReturnType<typeof aLadder>>
@@ -69,4 +69,7 @@ test('what a session remembers of its runs stays small, and names all of them th
   expect(runsBefore('s', runs as TurnRuns, 88).slice(-4)).toEqual(['s.2.86', 's.2.87', 's.2.87~2', 's.2.87~3'])
   const old = withTurn(withTurn(undefined, { turn: 3, version: null, runs: 1 }), { turn: 4, version: '1', runs: 1 })
   expect(runsBefore('s', old, 5)).toEqual(['s.unversioned.3', 's.1.4'])
+  // Nobody who forgets those of one session meets those of another.
+  expect(runName('u', '1.0', 5, 1)).toBe('u.1-0.5')
+  expect(runName('u.1', '0', 5, 1)).toBe('u.1.0.5')
 })
