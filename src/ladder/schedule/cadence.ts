@@ -1,6 +1,7 @@
 /** When a schedule is due: computed from a given moment alone, never from a clock. Times are ms since the epoch. */
 import { Cron } from 'croner'
 import { LadderError, wordsOf } from '../errors.ts'
+import { msOf } from '../times.rules.ts'
 
 export type Cadence = { at: Date | string | number } | { every: number | string } | { cron: string; timezone?: string }
 
@@ -12,7 +13,6 @@ export type Reckoned = { fallen: number[]; next: number | null }
 /** How many that were missed are looked at. */
 export const fallenMax = 1_000
 
-const units: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 /** The last moment that a Date can name. */
 const lastMoment = 8.64e15
 
@@ -101,12 +101,6 @@ const cronOf = (name: string, cron: string, timezone: string): Cron => {
 }
 
 const moment = (at: number): number | null => (at <= lastMoment ? at : null)
-
-const msOf = (every: number | string): number | undefined => {
-  if (typeof every === 'number') return every
-  const [, count, unit] = /^(\d{1,15})\s?(ms|s|m|h|d|w)$/.exec(String(every)) ?? []
-  return unit === undefined ? undefined : Number(count) * (units[unit] as number)
-}
 
 /** As it stands in names of runs: with ms only where there are any. */
 export const isoOf = (at: number): string => new Date(at).toISOString().replace('.000Z', 'Z')

@@ -6,6 +6,7 @@ import { Executable } from '../executable.ts'
 import { anything, code, count, either, type Kind, type KindsOf, list, ms, oneOf, optionsIn, record, schema, shown, text } from '../given.ts'
 import { isKindName } from '../names.rules.ts'
 import { isSnapshotStore } from '../stores/mirror.ts'
+import { msOf } from '../times.rules.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, isWork, type Retry, type WaitStep } from './definition.ts'
 
 export const workflowKinds: KindsOf<AnyWorkflow> = {
@@ -117,8 +118,11 @@ const checkWork = (workflow: string, step: AnyStep, isChild: boolean): void => {
     )
   if (isChild && !isWork(step))
     throw wrong(`the step '${step.name}' of '${workflow}' cannot stand in another one`, 'children of parallel have run or agent')
-  if ('sleep' in step && !isTime(step.sleep))
-    throw wrong(`sleep of the step '${step.name}' of '${workflow}' is ${String(step.sleep)}`, 'it is ms, from 0 on')
+  if ('sleep' in step && !isTime(msOf(step.sleep)))
+    throw wrong(
+      `sleep of the step '${step.name}' of '${workflow}' is ${String(step.sleep)}`,
+      "give ms from 0 on, or a time such as '30s', '15m', '6h', '2d'",
+    )
   if ('sleepUntil' in step && typeof step.sleepUntil !== 'function')
     throw wrong(`sleepUntil of the step '${step.name}' of '${workflow}' is no function`, 'write sleepUntil: ({ input }) => input.due')
   if ('waitFor' in step) checkWait(workflow, step)

@@ -92,8 +92,8 @@ export type ParallelStep<Input, State, Name extends string> = {
   mergeState?: (before: State, children: Readonly<Record<string, State>>) => State
 } & Leads<Input, State, Name>
 
-/** Nothing happens for so many ms. It costs nothing meanwhile, and outlives any process. */
-export type SleepStep<Input, State, Name extends string> = { name: Name; sleep: number } & Leads<Input, State, Name>
+/** Nothing happens for so long: ms, or a text such as `'2d'`. It costs nothing meanwhile, and outlives any process. */
+export type SleepStep<Input, State, Name extends string> = { name: Name; sleep: number | string } & Leads<Input, State, Name>
 
 /** The same until a moment: a date, or ms since the epoch. */
 export type SleepUntilStep<Input, State, Name extends string> = {

@@ -11,6 +11,7 @@ import { type AnyExecutable, Executable } from '../executable.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { Mirror } from '../stores/mirror.ts'
+import { msOf } from '../times.rules.ts'
 import { written } from '../written.ts'
 import { checkedWorkflow, workflowKinds } from './check.ts'
 import { workflowMachine } from './compile.rules.ts'
@@ -126,7 +127,7 @@ const shapeOf = (definition: AnyWorkflow): WorkflowShape => {
 }
 
 const restsOf = (step: AnyStep): Pick<WorkflowShape['steps'][number], 'rests'> => {
-  if ('sleep' in step) return { rests: { ms: step.sleep, reckons: false } }
+  if ('sleep' in step) return { rests: { ms: msOf(step.sleep) as number, reckons: false } }
   if ('sleepUntil' in step) return { rests: { reckons: true } }
   if ('waitFor' in step) return { rests: { event: step.waitFor, reckons: false, ...(step.timeoutMs !== undefined && { ms: step.timeoutMs }) } }
   return {}

@@ -18,7 +18,7 @@ test('a step sleeps for two days, and one until a moment that is reckoned, over 
     input: z.object({ due: z.number() }),
     steps: [
       { name: 'order', run: () => ran.push('order') },
-      { name: 'pause', sleep: 2 * day },
+      { name: 'pause', sleep: '2d' },
       { name: 'remind', run: () => ran.push('remind') },
       { name: 'due', sleepUntil: ({ input }) => new Date(input.due) },
       { name: 'late', run: () => ran.push('late') },
