@@ -26,6 +26,7 @@ export const stdioWire = (program: ProgramOptions, { server, noise }: StdioListe
   let group: ProcessGroup | undefined
   let said = ''
   let reason: RuntimeError | undefined
+  let how: string | undefined
   const data = { server }
   const ended = (why: RuntimeError): void => {
     reason ??= why
@@ -36,7 +37,12 @@ export const stdioWire = (program: ProgramOptions, { server, noise }: StdioListe
     get pid() {
       return group?.child.pid ?? null
     },
-    why: () => reason ?? new RuntimeError('log_unavailable', `the MCP server '${server}' has ended`, { retryable: true, data }),
+    // What it said last may be read after it has ended, so that is asked for as late as can be.
+    why: () =>
+      reason ??
+      (how === undefined
+        ? new RuntimeError('log_unavailable', `the MCP server '${server}' has ended`, { retryable: true, data })
+        : gone(server, how, said)),
     start: () =>
       new Promise((resolve, reject) => {
         group = startGroup(program)
@@ -61,7 +67,9 @@ export const stdioWire = (program: ProgramOptions, { server, noise }: StdioListe
           reject(wire.why())
           wire.onclose?.()
         })
-        child.once('exit', (code, signal) => ended(gone(server, signal ?? `code ${code}`, said)))
+        child.once('exit', (code, signal) => {
+          how = signal ?? `code ${code}`
+        })
         // After the last of what it said has been read.
         child.once('close', () => wire.onclose?.())
         child.stdout.on('data', (chunk: Buffer) => reader.read(chunk))
