@@ -1,6 +1,6 @@
 /** Who hears of the runs of an executable, as its definition says. */
 import { LadderError } from './errors.ts'
-import { anything, handlers } from './given.ts'
+import { anything, handlers, text } from './given.ts'
 import type { Handlers } from './listeners.ts'
 import { isObserve, type Observe } from './observers.ts'
 
@@ -11,8 +11,8 @@ export type Heard = {
   observe?: Observe
 }
 
-/** Whom they are is looked at by {@link checkHeard}. */
-export const heardKinds = { on: anything, observe: anything }
+/** What all executables say of themselves. Who is told is looked at by {@link checkHeard}, and what a name has to be by each of them. */
+export const commonKinds = { on: anything, observe: anything, name: anything, version: text, description: text }
 
 /** @throws LadderError LADDER_CONFIG */
 export const checkHeard = (on: unknown, observe: unknown): void => {

@@ -1,5 +1,6 @@
 /** What a run keeps by name and only adds to, however much that comes to. Pure. */
 import { constant, constantAt, constantWith } from '../index.ts'
+import { fnvBegin, fnvNext } from './names.rules.ts'
 
 /**
  * A record, as long as it is short; then lists of entries, by the hashes of their names. All of it is constant, so one entry more costs (copies, digests) as much
@@ -67,8 +68,8 @@ const isList = <Value>(part: Part<Value>): part is readonly Entry<Value>[] => pa
 
 /** FNV-1a, whose last bits differ most where names are alike. */
 const hashOf = (name: string): number => {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193)
-  return hash >>> 0
+  let hash = fnvBegin
+  for (let at = 0; at < name.length; at++) hash = fnvNext(hash, name.charCodeAt(at))
+  return hash
 }
 const wayOf = (hash: number): number => hash & ((1 << bits) - 1)

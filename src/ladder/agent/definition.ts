@@ -1,7 +1,7 @@
 /** What an author writes of an agent: all that `agent()` of `statecast` takes, and how it is executed. */
 
 import { type Agent, type AgentDefinition as CoreDefinition, agent as defineAgent, isRuntimeError, type Tool } from '../../index.ts'
-import { type Heard, heardKinds } from '../audience.ts'
+import { commonKinds, type Heard } from '../audience.ts'
 import { delegateOf } from '../delegates.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
@@ -68,10 +68,8 @@ export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 
 export const agentKinds: KindsOf<
   Omit<AnyAgent, Exclude<keyof CoreDefinition, 'name' | 'tools' | 'approval' | 'limits' | 'prompt' | 'wrapModel' | 'beforeTool'>>
 > = {
-  ...heardKinds,
+  ...commonKinds,
   name: text,
-  version: text,
-  description: text,
   tools: list,
   approval: anything,
   leakedToolCalls: flag,

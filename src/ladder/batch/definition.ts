@@ -1,9 +1,9 @@
 /** What an author writes of a batch: what runs over items, how many at once, and whether one that fails is tried again. */
 
-import { type Heard, heardKinds } from '../audience.ts'
+import { commonKinds, type Heard } from '../audience.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
-import { anything, count, type KindsOf, optionsIn, text } from '../given.ts'
+import { anything, count, type KindsOf, optionsIn } from '../given.ts'
 import { isKindName } from '../names.rules.ts'
 import { checkedRetry } from '../workflow/check.ts'
 import type { Retry } from '../workflow/definition.ts'
@@ -20,7 +20,7 @@ export type BatchOptions = Heard & {
   retry?: Retry
 }
 
-const kinds: KindsOf<BatchOptions> = { ...heardKinds, name: anything, version: text, description: text, concurrency: count(1), retry: anything }
+const kinds: KindsOf<BatchOptions> = { ...commonKinds, concurrency: count(1), retry: anything }
 
 type CheckedBatch = Pick<BatchOptions, 'version' | 'description' | 'retry'> & { name: string; concurrency: number; executable: AnyExecutable }
 

@@ -1,7 +1,7 @@
 /** What an author writes of a planner: what a model may plan with, and how its plans are followed. */
 
 import type { AgentDefinition } from '../agent/definition.ts'
-import { type Heard, heardKinds } from '../audience.ts'
+import { commonKinds, type Heard } from '../audience.ts'
 import { LadderError, type LadderErrorBody } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import { anything, code, flag, type KindsOf, optionsIn, record, schema, text } from '../given.ts'
@@ -73,10 +73,7 @@ export type PlannerDefinition<Input, Inputs extends Record<string, unknown>, Dat
 export type AnyPlanner = PlannerDefinition<any, any, unknown>
 
 export const plannerKinds: KindsOf<AnyPlanner> = {
-  ...heardKinds,
-  name: anything,
-  version: text,
-  description: text,
+  ...commonKinds,
   input: schema,
   capabilities: anything,
   mode: anything,

@@ -1,6 +1,6 @@
 /** What is wrong with a supervisor as its author wrote it, said where it is written. */
 
-import { heardKinds } from '../audience.ts'
+import { commonKinds } from '../audience.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import { anything, code, count, either, type Kind, type KindsOf, list, ms, optionsIn, record, schema, text } from '../given.ts'
@@ -16,10 +16,7 @@ export const executable: Kind = {
 
 /** What supervisors and orchestrators take alike. */
 export const supervisorKinds: KindsOf<Omit<AnySupervisor, 'intents' | 'route' | 'router' | 'evaluate'>> = {
-  ...heardKinds,
-  name: anything,
-  version: text,
-  description: text,
+  ...commonKinds,
   input: schema,
   state: record('{ count: 0 }'),
   goal: text,

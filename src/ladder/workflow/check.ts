@@ -1,5 +1,5 @@
 /** What is wrong with a workflow, if anything is. */
-import { heardKinds } from '../audience.ts'
+import { commonKinds } from '../audience.ts'
 import { tellEvent } from '../awaited.ts'
 import { LadderError } from '../errors.ts'
 import { Executable } from '../executable.ts'
@@ -10,10 +10,7 @@ import { msOf } from '../times.rules.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, isWork, type Retry, type WaitStep } from './definition.ts'
 
 export const workflowKinds: KindsOf<AnyWorkflow> = {
-  ...heardKinds,
-  name: anything,
-  version: text,
-  description: text,
+  ...commonKinds,
   input: schema,
   state: record('{ count: 0 }'),
   steps: anything,
