@@ -1,7 +1,7 @@
 /** What every run remembers, whatever its rung, and how one run stands in another. Pure. */
 import type { AskReport } from '../index.ts'
 import type { Report } from './envelope.ts'
-import type { LadderErrorBody } from './errors.ts'
+import { LadderError, type LadderErrorBody } from './errors.ts'
 import type { RunHistory } from './history.rules.ts'
 
 /** Names of those that have called each other, for a run that code has called: none of them is called again below. */
@@ -74,7 +74,14 @@ export const below = (run: RunInput, parentRunId: string) => ({
 /** By which name its caller has brought along a context: that of the nearest run that was called, itself or above it. */
 export const callerOf = (run: RunInput): string => run.inside?.caller ?? (run.inside?.chain ? run.runId : rootOf(run))
 
-export const began = (input: RunInput, at: number) => ({ ...input, startedAt: at, endedAt: at, waiting: [] })
+/** @throws LadderError LADDER_CONFIG for a run that only an event would begin: whoever sent that is told, and no run is there */
+export const began = <Input extends RunInput>(input: Input, at: number) => {
+  if (typeof (input as Partial<Input> | undefined)?.runId !== 'string')
+    throw new LadderError('LADDER_CONFIG', 'this run was not begun', {
+      hint: 'begin it with execute() or start() of its executable, which say what it is given; send it events after that',
+    })
+  return { ...input, startedAt: at, endedAt: at, waiting: [] }
+}
 
 const aboutWaiting = ['tool.waiting', 'tool.decided', 'run.apart']
 export const isAboutWaiting = ({ report }: AskReport | ApartReport): boolean => aboutWaiting.includes(report.type)

@@ -6,7 +6,7 @@ import type { Report } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { Executable } from '../executable.ts'
 import type { HistoryMessage } from '../history.rules.ts'
-import { callerOf, placeOf, type RunEnd, type RunInput, type RunState, statusOf } from '../run.rules.ts'
+import { began, callerOf, placeOf, type RunEnd, type RunInput, type RunState, statusOf } from '../run.rules.ts'
 import { fitted, type Schema } from '../schema.ts'
 import { noUsage } from '../usage.rules.ts'
 import type { TurnResult } from './options.ts'
@@ -107,7 +107,7 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
     }).createMachine({
       id: this.name,
       initial: 'calling',
-      context: ({ input }: { input: RunInput }) => ({ ...input, startedAt: now(), endedAt: now(), waiting: [] }),
+      context: ({ input }: { input: RunInput }) => began(input, now()),
       output: ({ context }: { context: CallRun }) => context.end,
       states: {
         calling: {
