@@ -216,6 +216,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
 
   #run(runId: string, begin: Begin, options: RunOptions, input?: Input): Streamed<Result<Data>> {
     const leave = new AbortController()
+    const calls = calling.getStore()
     const streamed = new Streamed<Result<Data>>(options.on)
     if (options.called) streamed.on({ '*': options.called.hear })
     const work = async (): Promise<Result<Data>> => {
@@ -231,6 +232,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
         ...(given.history && { history: given.history }),
       }
       await options.called?.begins(this.name)
+      if (calls && !calls.isOver) await calls.waitFor({ kind: this.name, id: runId }, this.neighbourOf)
       const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
       const takeBack = options.context && lend(this, runId, options.context)
       const hearing = this.#hearing(runId, streamed)

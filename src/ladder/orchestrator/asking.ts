@@ -88,20 +88,6 @@ export async function* sessionsAtWork(runtime: Runtime, name: string): AsyncGene
   }
 }
 
-/** @param within the run that wants a turn @throws LadderError SUPERVISOR_DISPATCH_CYCLE where that is a turn of the session, which would wait for itself */
-export const requireOther = async (runtime: Runtime, name: string, sessionId: string, within: string): Promise<void> => {
-  const session = await sessionOf(runtime, name, sessionId)
-  if (session?.turn?.request.id !== within) return
-  throw new LadderError(
-    'SUPERVISOR_DISPATCH_CYCLE',
-    `a turn of the session '${sessionId}' of '${name}' wants another one, and would wait for itself`,
-    {
-      context: { sessionId, chain: [name, name] },
-      hint: 'ask in a session of its own',
-    },
-  )
-}
-
 const isWaiting = (session: SessionRun, id: string): boolean => isKnown(session, id) && !session.answers.some((one) => one.id === id)
 
 const ends = new Set(['turn.completed', 'turn.failed', 'turn.cancelled', 'turn.awaiting-input'].map((type) => `orchestrator.${type}`))
