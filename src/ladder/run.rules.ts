@@ -43,7 +43,7 @@ export type ApartReport = { type: 'ask.reported'; conversation: string; report: 
 export type Awaited = { kind: string; id: string; request?: string }
 /** Code of the run `by` waits for one, or a call of a tool does. `ask` stands below the run; `work` and `key` as those of {@link RunApart}. */
 export type RunWait = { ask: string; waits: Awaited & { by: string; work: string; key: string } }
-export type WaitReport = { type: 'ask.reported'; conversation: string; report: { type: 'run.waits' } & RunWait['waits'] }
+type WaitReport = { type: 'ask.reported'; conversation: string; report: { type: 'run.waits' } & RunWait['waits'] }
 export const waitReport = ({ ask, waits }: RunWait): WaitReport => ({
   type: 'ask.reported',
   conversation: ask,

@@ -79,13 +79,15 @@ export const sessionOf = async (runtime: Runtime, name: string, sessionId: strin
 }
 
 /** Those that have a turn under way: nothing wakes one that waits for input. */
-export async function* sessionsAtWork(runtime: Runtime, name: string): AsyncGenerator<string> {
+export const sessionsAtWork = async (runtime: Runtime, name: string): Promise<string[]> => {
+  const all: string[] = []
   type Page = { actors: readonly { id: string; wakeAt: number | null }[]; next: string | null }
   for (let after: string | null | undefined; after !== null; ) {
     const page: Page = await runtime.command<Page>('actors.list', { kind: name, states: false, limit: 100, ...(after && { after }) })
-    for (const { id, wakeAt } of page.actors) if (wakeAt !== null) yield id
+    all.push(...page.actors.flatMap(({ id, wakeAt }) => (wakeAt === null ? [] : [id])))
     after = page.next
   }
+  return all
 }
 
 const isWaiting = (session: SessionRun, id: string): boolean => isKnown(session, id) && !session.answers.some((one) => one.id === id)

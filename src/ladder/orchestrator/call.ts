@@ -44,21 +44,21 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
   }
 
   /** One turn, of the session that this call joins. Of what the caller brought along only the choice of the session is made. */
-  async turn(run: RunInput, context: CallerContext, signal: AbortSignal, waitsFor?: ToolCall['waitsFor']): Promise<TurnResult<unknown>> {
+  async turn(run: RunInput, context: CallerContext, signal: AbortSignal, waitFor?: ToolCall['waitFor']): Promise<TurnResult<unknown>> {
     const { inputSchema } = this.#definition
     const { sessionId, history = [] } = await this.#session(run, context)
     const input = await fitted(inputSchema, withoutSession(run.input), `what '${this.name}' is given`)
-    const call: ToolCall = { ...(run.inside && { inside: run.inside }), ...(waitsFor && { waitsFor }) }
+    const call: ToolCall = { ...(run.inside && { inside: run.inside }), ...(waitFor && { waitFor }) }
     return this.#orchestrator.run(input, { sessionId, history, requestId: run.runId, signal }, call).result
   }
 
   /** A runtime that ends takes nothing with it: the next one attaches to the turn. */
-  async #untilMade(run: RunInput, signal: AbortSignal, waitsFor: ToolCall['waitsFor']): Promise<TurnResult<unknown>> {
+  async #untilMade(run: RunInput, signal: AbortSignal, waitFor: ToolCall['waitFor']): Promise<TurnResult<unknown>> {
     let ended: Runtime | undefined
     for (;;) {
       const runtime: Runtime = await this.#orchestrator.whenBound(ended)
       try {
-        return await this.turn(run, this.contextOf(callerOf(run)), signal, waitsFor)
+        return await this.turn(run, this.contextOf(callerOf(run)), signal, waitFor)
       } catch (error) {
         if (!hasEnded(error)) throw error
         ended = runtime
@@ -93,13 +93,13 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
       signal.addEventListener('abort', leave, { once: true })
       const { key, report: tell, waits } = effect(self)
       waits(true)
-      const waitsFor: ToolCall['waitsFor'] = async (awaited, waiterOf) => {
+      const waitFor: ToolCall['waitFor'] = async (awaited, waiterOf) => {
         const wait: RunWait = { ask: run.runId, waits: { ...awaited, by: run.runId, work: turnActor, key } }
         await tell(waitReport(wait))
         await requireNoCircle(wait, waiterOf)
       }
       try {
-        const { data, error, report } = await this.#untilMade(run, wanted.signal, waitsFor)
+        const { data, error, report } = await this.#untilMade(run, wanted.signal, waitFor)
         return { ...(error ? { error: error.toJSON() } : { data }), report }
       } catch (thrown) {
         return this.#failed(run, thrown)

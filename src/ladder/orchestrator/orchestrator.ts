@@ -18,7 +18,7 @@ import { calledWith, Streamed } from '../streamed.ts'
 import { checkedIntents } from '../supervisor/check.ts'
 import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
-import { calling } from '../work/calls.ts'
+import { atWork } from '../work/calls.ts'
 import { written } from '../written.ts'
 import { answerOf, sessionOf, sessionsAtWork } from './asking.ts'
 import { HostBinding } from './binding.ts'
@@ -147,9 +147,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Waits for all turns that are under way: those that a crash has cut off go on by themselves when the runtime starts. */
   async drain(): Promise<TurnResult<Data>[]> {
-    const resumed: Promise<TurnResult<Data> | null>[] = []
-    for await (const sessionId of sessionsAtWork(this.#binding.runtime, this.name)) resumed.push(this.resume(sessionId))
-    return (await Promise.all(resumed)).filter((result) => result !== null)
+    const ids = await sessionsAtWork(this.#binding.runtime, this.name)
+    return (await Promise.all(ids.map((sessionId) => this.resume(sessionId)))).filter((result) => result !== null)
   }
 
   /** `compact` summarises a history without applying that; others are what the definition says. @throws LadderError ORCHESTRATOR_COMMAND_UNKNOWN; what a handler throws */
@@ -227,13 +226,12 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   /** @param call of the run that it is a tool of */
   run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, call?: ToolCall): Streamed<TurnResult<Data>> {
     const { requestId = uuid(), state, force } = options
-    const calls = calling.getStore()
-    const waitsFor = call?.waitsFor ?? (calls && !calls.isOver ? calls.waitFor.bind(calls) : undefined)
+    const waiting = call ?? atWork()
     return this.#streamed(options, async (hear) => {
       const said = checkedCall(this.name, sessionId, history, requestId)
       let request: SessionRequest
       try {
-        await waitsFor?.({ kind: this.name, id: sessionId, request: requestId }, (kind) => this.#binding.to?.neighbour?.(kind))
+        await waiting?.waitFor?.({ kind: this.name, id: sessionId, request: requestId }, (kind) => this.#binding.to?.neighbour?.(kind))
         request = await requestOf(this.#checked, this.#supervisor, {
           id: requestId,
           input,

@@ -16,8 +16,8 @@ export type Callee = {
   whenBound(but?: Runtime): Promise<Runtime>
 }
 
-/** A call in the run of an agent. @property inside where it stands there @property waitsFor see `Calls.waitFor` */
-export type ToolCall = { inside?: RunInput['inside']; waitsFor?: (awaited: Awaited, waiterOf: (kind: string) => Waiter | undefined) => Promise<void> }
+/** A call in the run of an agent. @property inside where it stands there @property waitFor see `Calls.waitFor` */
+export type ToolCall = { inside?: RunInput['inside']; waitFor?: (awaited: Awaited, waiterOf: (kind: string) => Waiter | undefined) => Promise<void> }
 
 /** The session that is joined; what the caller of the outer run brought along says which, where code finds it. */
 export type SessionBinding = { sessionId: string; history?: readonly HistoryMessage[] }

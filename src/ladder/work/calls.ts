@@ -39,7 +39,12 @@ type WorkPlace = Pick<CallPlace, 'runId' | 'signal' | 'hear' | 'caller'> & {
 }
 
 /** What the code is at work for that runs now: what it executes hangs below that. */
-export const calling = new AsyncLocalStorage<Calls | undefined>()
+const calling = new AsyncLocalStorage<Calls | undefined>()
+/** Undefined for code that is no such work, and once that has ended. */
+export const atWork = (): Calls | undefined => {
+  const calls = calling.getStore()
+  return calls?.isOver ? undefined : calls
+}
 
 export class Calls {
   /** Its work has ended: what is executed later is no part of it. */
