@@ -146,7 +146,7 @@ test.each(['itself', 'resume', 'inside', 'called', 'other'])(
         {
           name: 'all',
           run: async ({ input, run }) => {
-            if (how === 'itself') await caught(flow.execute(input as string, { runId: 'r' }))
+            if (how === 'itself') await caught(flow.execute(input, { runId: 'r' }))
             if (how === 'resume') await caught(flow.resume('r'))
             if (how === 'called') await run(inner, input)
             if (how === 'other') await inner.execute('go', { runId: 'other' })
