@@ -72,7 +72,7 @@ export const aroundActions = ({ name, budget, now, unpriced, word }: Parts): Rec
       const { trip, revised = trip.text } = aroundOf(context)
       return { text: revised, next: undefined }
     }),
-    takeLateData: assign(({ context }: Scope) => ({ data: (context as AgentRun).text })),
+    takeLateData: assign(({ context }: Scope) => ({ data: context.text })),
     takeRevised: assign(({ context }: Scope) => {
       const { revised } = aroundOf(context)
       return revised === undefined ? {} : { text: revised, data: revised }
