@@ -79,27 +79,15 @@ export const sessionOf = async (runtime: Runtime, name: string, sessionId: strin
 }
 
 /** Those that have a turn under way: nothing wakes one that waits for input. */
-export async function* sessionsAtWork(runtime: Runtime, name: string): AsyncGenerator<string> {
+export const sessionsAtWork = async (runtime: Runtime, name: string): Promise<string[]> => {
+  const all: string[] = []
   type Page = { actors: readonly { id: string; wakeAt: number | null }[]; next: string | null }
   for (let after: string | null | undefined; after !== null; ) {
     const page: Page = await runtime.command<Page>('actors.list', { kind: name, states: false, limit: 100, ...(after && { after }) })
-    for (const { id, wakeAt } of page.actors) if (wakeAt !== null) yield id
+    all.push(...page.actors.flatMap(({ id, wakeAt }) => (wakeAt === null ? [] : [id])))
     after = page.next
   }
-}
-
-/** @param within the run that wants a turn @throws LadderError SUPERVISOR_DISPATCH_CYCLE where that is a turn of the session, which would wait for itself */
-export const requireOther = async (runtime: Runtime, name: string, sessionId: string, within: string): Promise<void> => {
-  const session = await sessionOf(runtime, name, sessionId)
-  if (session?.turn?.request.id !== within) return
-  throw new LadderError(
-    'SUPERVISOR_DISPATCH_CYCLE',
-    `a turn of the session '${sessionId}' of '${name}' wants another one, and would wait for itself`,
-    {
-      context: { sessionId, chain: [name, name] },
-      hint: 'ask in a session of its own',
-    },
-  )
+  return all
 }
 
 const isWaiting = (session: SessionRun, id: string): boolean => isKnown(session, id) && !session.answers.some((one) => one.id === id)

@@ -9,7 +9,7 @@ import type { LadderEvent } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { handlers as handlersKind, signal as signalKind, text, valueIn } from '../given.ts'
 import { type Handlers, Listeners } from '../listeners.ts'
-import { type Bound, callOptions } from '../options.ts'
+import { type Bound, callOptions, type Neighbour } from '../options.ts'
 import type { Schema } from '../schema.ts'
 import { checkpointStoreFor, namedSnapshots } from '../stores/defaults.ts'
 import { guardedStore } from '../stores/guarded-store.ts'
@@ -18,9 +18,9 @@ import { calledWith, Streamed } from '../streamed.ts'
 import { checkedIntents } from '../supervisor/check.ts'
 import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
-import { calling } from '../work/calls.ts'
+import { atWork } from '../work/calls.ts'
 import { written } from '../written.ts'
-import { answerOf, requireOther, sessionOf, sessionsAtWork } from './asking.ts'
+import { answerOf, sessionOf, sessionsAtWork } from './asking.ts'
 import { HostBinding } from './binding.ts'
 import type { Compaction } from './compaction.rules.ts'
 import { sessionMachine } from './compile.rules.ts'
@@ -39,7 +39,7 @@ import { refusedAnswer } from './report.rules.ts'
 import { checkedCall, compactRequestOf, requestOf } from './request.ts'
 import { Results } from './results.ts'
 import { allRuns } from './runs.rules.ts'
-import type { SessionToolOptions } from './scope.ts'
+import type { SessionToolOptions, ToolCall } from './scope.ts'
 import type { SessionRequest } from './session.context.ts'
 import { sessionActors } from './session.effects.ts'
 import { signatureOf } from './signature.rules.ts'
@@ -61,6 +61,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   readonly machine: AnyStateMachine
   readonly machines: Readonly<Record<string, AnyStateMachine | { machine: AnyStateMachine; defaultInput: (id: string) => unknown }>>
   readonly agents: readonly Agent[]
+  /** What others on its runtime ask of its sessions, and of the runs of their turns, by the kinds of those. */
+  readonly neighbours: Readonly<Record<string, Neighbour>>
   readonly #checked: CheckedOrchestrator
   readonly #supervisor: Supervisor
   readonly #binding: HostBinding
@@ -81,7 +83,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       () => new Supervisor(supervised, { isSingle: !iterate, ...(iterate && { snapshots: () => namedSnapshots(snapshotStore || undefined) }) }),
     )
     this.#binding = new HostBinding(name)
-    this.#underWay = new UnderWay(name, this.#supervisor, this.#binding)
+    this.#underWay = new UnderWay(checked, this.#supervisor, this.#binding)
     this.signature = signatureOf(definition, checkedIntents(supervised))
     const store = () => this.#store()
     this.#results = new Results(checked, { signature: this.signature, binding: this.#binding, store })
@@ -102,6 +104,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       ...(summarizer && { [summaryKind]: summarizer.machine }),
     }
     this.agents = [...new Set([...this.#supervisor.agents, ...(summarizer?.agents ?? [])])]
+    this.neighbours = { [name]: this.#underWay, [turnKind]: this.#supervisor, ...(summarizer && { [summaryKind]: summarizer }) }
     configured(() => checkHeard(on, observe))
     this.#listeners = new Listeners(on)
   }
@@ -144,9 +147,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Waits for all turns that are under way: those that a crash has cut off go on by themselves when the runtime starts. */
   async drain(): Promise<TurnResult<Data>[]> {
-    const resumed: Promise<TurnResult<Data> | null>[] = []
-    for await (const sessionId of sessionsAtWork(this.#binding.runtime, this.name)) resumed.push(this.resume(sessionId))
-    return (await Promise.all(resumed)).filter((result) => result !== null)
+    const ids = await sessionsAtWork(this.#binding.runtime, this.name)
+    return (await Promise.all(ids.map((sessionId) => this.resume(sessionId)))).filter((result) => result !== null)
   }
 
   /** `compact` summarises a history without applying that; others are what the definition says. @throws LadderError ORCHESTRATOR_COMMAND_UNKNOWN; what a handler throws */
@@ -221,22 +223,22 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     return orchestratorTool(this, options)
   }
 
-  /** @param inside where it stands in the run that it is a tool of */
-  run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, inside?: SessionRequest['inside']): Streamed<TurnResult<Data>> {
+  /** @param call of the run that it is a tool of */
+  run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, call?: ToolCall): Streamed<TurnResult<Data>> {
     const { requestId = uuid(), state, force } = options
-    const within = inside?.rootRunId ?? calling.getStore()?.rootRunId
+    const waiting = call ?? atWork()
     return this.#streamed(options, async (hear) => {
       const said = checkedCall(this.name, sessionId, history, requestId)
       let request: SessionRequest
       try {
-        if (within !== undefined) await requireOther(this.#binding.runtime, this.name, sessionId, within)
+        await waiting?.waitFor?.({ kind: this.name, id: sessionId, request: requestId }, (kind) => this.#binding.to?.neighbour?.(kind))
         request = await requestOf(this.#checked, this.#supervisor, {
           id: requestId,
           input,
           history: said,
           state,
           force,
-          inside,
+          inside: call?.inside,
           isNamed: options.requestId !== undefined,
           record: this.#binding.to && (async () => (await this.#store()).record(this.name, sessionId)),
         })
