@@ -237,6 +237,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
           force,
           inside: call?.inside,
           isNamed: options.requestId !== undefined,
+          signal: options.signal,
           record: this.#binding.to && (async () => (await this.#store()).record(this.name, sessionId)),
         })
       } catch (error) {
