@@ -21,13 +21,13 @@ export type ExecuteOptions = {
 
 export const callerKinds: KindsOf<Pick<ExecuteOptions, 'context' | 'signal' | 'on'>> = { context: record('{ user }'), signal, on: handlers }
 export const executeKinds: KindsOf<ExecuteOptions> = { ...callerKinds, runId: text, history: anything }
-const startKinds: KindsOf<Pick<ExecuteOptions, 'runId'>> = { runId: text }
+const startKinds: KindsOf<Pick<ExecuteOptions, 'runId' | 'signal'>> = { runId: text, signal }
 export const goOnKind: KindsOf<Pick<GoOnOptions, 'force'>> = { force: flag }
 
 /** What a call of an executable or a session says. @throws LadderError SCHEMA_VALIDATION_FAILED */
 export const callOptions = <Options extends object>(name: string, given: unknown, kinds: KindsOf<Options>): Options =>
   optionsIn<Options>(given, kinds, { who: `what a call of '${name}' is given`, code: 'SCHEMA_VALIDATION_FAILED' })
-export const startOptions = (name: string, given: unknown): Pick<ExecuteOptions, 'runId'> => callOptions(name, given, startKinds)
+export const startOptions = (name: string, given: unknown): Pick<ExecuteOptions, 'runId' | 'signal'> => callOptions(name, given, startKinds)
 
 /** How a run that is there is gone on with. */
 export type GoOnOptions = Omit<ExecuteOptions, 'runId' | 'history'> & {

@@ -1,5 +1,4 @@
 /** `orchestrator()`: a session whose turns are supervised, kept between calls, crashes and nodes. */
-
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, now, type Runtime, type Tool, uuid } from '../../index.ts'
 import type { Decision, PendingCall } from '../approval.ts'
@@ -20,7 +19,8 @@ import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
 import { atWork } from '../work/calls.ts'
 import { written } from '../written.ts'
-import { answerOf, sessionOf, sessionsAtWork } from './asking.ts'
+import { answerOf, sessionOf, turnsAtWork, turnsUnderWay } from './asking.ts'
+import { besideMachine } from './beside.compile.rules.ts'
 import { HostBinding } from './binding.ts'
 import type { Compaction } from './compaction.rules.ts'
 import { sessionMachine } from './compile.rules.ts'
@@ -40,7 +40,7 @@ import { checkedCall, compactRequestOf, requestOf } from './request.ts'
 import { Results } from './results.ts'
 import { allRuns } from './runs.rules.ts'
 import type { SessionToolOptions, ToolCall } from './scope.ts'
-import type { SessionRequest } from './session.context.ts'
+import { type SessionRequest, type SessionRun, underWay } from './session.context.ts'
 import { sessionActors } from './session.effects.ts'
 import { signatureOf } from './signature.rules.ts'
 import { orchestratorTool } from './tool.ts'
@@ -87,7 +87,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     this.signature = signatureOf(definition, checkedIntents(supervised))
     const store = () => this.#store()
     this.#results = new Results(checked, { signature: this.signature, binding: this.#binding, store })
-    this.machine = sessionMachine(name, {
+    this.machine = (definition.sessionLock === false ? besideMachine : sessionMachine)(name, {
       actors: sessionActors({
         ...checked,
         signature: this.signature,
@@ -139,16 +139,14 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Waits for the turn that is under way in a session; after a crash it goes on by itself. @returns null where there is none */
   async resume(sessionId: string, given: ResumeOptions = {}): Promise<TurnResult<Data> | null> {
-    const options = callOptions<ResumeOptions>(this.name, given, resumeKinds)
-    const { request } = (await sessionOf(this.#binding.runtime, this.name, sessionId))?.turn ?? {}
-    if (request?.wants !== 'turn') return null
-    return this.#streamed(options, (hear) => this.#settle(sessionId, request.id, options, hear)).result
+    const { requestId, ...options } = callOptions<ResumeOptions>(this.name, given, resumeKinds)
+    const [turn] = await turnsUnderWay(this.#binding.runtime, this.name, sessionId, requestId)
+    return turn === undefined ? null : this.#attached(sessionId, turn, options)
   }
 
   /** Waits for all turns that are under way: those that a crash has cut off go on by themselves when the runtime starts. */
   async drain(): Promise<TurnResult<Data>[]> {
-    const ids = await sessionsAtWork(this.#binding.runtime, this.name)
-    return (await Promise.all(ids.map((sessionId) => this.resume(sessionId)))).filter((result) => result !== null)
+    return Promise.all((await turnsAtWork(this.#binding.runtime, this.name)).map(({ sessionId, turn }) => this.#attached(sessionId, turn, {})))
   }
 
   /** `compact` summarises a history without applying that; others are what the definition says. @throws LadderError ORCHESTRATOR_COMMAND_UNKNOWN; what a handler throws */
@@ -168,7 +166,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     })
   }
 
-  /** Ends the turn that is under way; nothing of it is stored. @returns false where there is none */
+  /** Ends the turn that is under way, or all that are; nothing of it is stored. @returns false where there is none */
   async cancel(sessionId: string, reason = 'cancelled'): Promise<boolean> {
     return this.#underWay.cancel(sessionId, valueIn<string>(reason, text, 'the reason of a cancel', 'SCHEMA_VALIDATION_FAILED'))
   }
@@ -183,8 +181,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     return this.#underWay.decide(sessionId, decision)
   }
 
-  /** Tells the turn that is under way what a step of a run inside of it waits for. @throws LadderError SCHEMA_VALIDATION_FAILED; RuntimeError not_found */
-  send(sessionId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
+  /** Tells the turn that is under way what a step of a run inside of it waits for. @param options.requestId which one, where several are @throws LadderError SCHEMA_VALIDATION_FAILED; RuntimeError not_found */
+  send(sessionId: string, event: { type: string } & Record<string, unknown>, options: { id?: string; requestId?: string } = {}): Promise<void> {
     return this.#underWay.send(sessionId, event, options)
   }
 
@@ -193,7 +191,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     const runtime = this.#binding.runtime
     const session = await sessionOf(runtime, this.name, sessionId)
     const actor = runtime.actor(this.name, sessionId)
-    if (await this.cancel(sessionId, 'deleted')) await actor.waitFor(({ context }) => (context as { turn?: unknown }).turn === undefined)
+    if (await this.cancel(sessionId, 'deleted')) await actor.waitFor(({ context }) => underWay(context as SessionRun).length === 0)
     const rows = await (await this.#store()).rows(this.name, sessionId)
     await (await this.#store()).delete(this.name, sessionId)
     await actor.forget()
@@ -226,12 +224,11 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   /** @param call of the run that it is a tool of */
   run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, call?: ToolCall): Streamed<TurnResult<Data>> {
     const { requestId = uuid(), state, force } = options
-    const waiting = call ?? atWork()
     return this.#streamed(options, async (hear) => {
       const said = checkedCall(this.name, sessionId, history, requestId)
       let request: SessionRequest
       try {
-        await waiting?.waitFor?.({ kind: this.name, id: sessionId, request: requestId }, (kind) => this.#binding.to?.neighbour?.(kind))
+        await (call ?? atWork())?.waitFor?.({ kind: this.name, id: sessionId, request: requestId }, (kind) => this.#binding.to?.neighbour?.(kind))
         request = await requestOf(this.#checked, this.#supervisor, {
           id: requestId,
           input,
@@ -240,6 +237,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
           force,
           inside: call?.inside,
           isNamed: options.requestId !== undefined,
+          signal: options.signal,
           record: this.#binding.to && (async () => (await this.#store()).record(this.name, sessionId)),
         })
       } catch (error) {
@@ -248,6 +246,10 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       }
       return this.#settle(sessionId, request, options, hear)
     })
+  }
+
+  #attached(sessionId: string, requestId: string, options: Asking): Promise<TurnResult<Data>> {
+    return this.#streamed(options, (hear) => this.#settle(sessionId, requestId, options, hear)).result
   }
 
   async #settle(sessionId: string, request: SessionRequest | string, { context, signal }: Asking, hear: (told: LadderEvent) => void) {
@@ -271,12 +273,11 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   #streamed<Made>({ on }: Asking, work: (hear: (told: LadderEvent) => void) => Promise<Made>): Streamed<Made> {
     const streamed = new Streamed<Made>(on)
-    const { warn } = this.#binding
     const within = this.#supervisor.hearingWithin()
     const hear = (told: LadderEvent): void => {
       within(told)
-      this.#listeners.tell(told, warn)
-      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, warn))
+      this.#listeners.tell(told, this.#binding.warn)
+      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#binding.warn))
     }
     streamed.follow(work(hear))
     return streamed
