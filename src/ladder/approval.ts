@@ -1,7 +1,7 @@
 /** What people decide about calls of tools that wait for them. */
 import { z } from 'zod'
 import { type Actor, type Agent, formatAddress, hashOf, isRuntimeError, type Tool, uuid } from '../index.ts'
-import { LadderError } from './errors.ts'
+import { LadderError, wordsOf } from './errors.ts'
 import { type Awaited, apartIn, callsIn, type Decided, type DecisionEvent, type RunState, type WaitingCall, waitsIn } from './run.rules.ts'
 import { isSettled } from './running.ts'
 
@@ -142,11 +142,22 @@ const alreadyDecided = (runId: string, { id: _, ...decided }: Decided): LadderEr
 
 /** Of a tool that comes from elsewhere, whoever runs it checks what it is given. */
 const fitting = (tools: readonly Tool[], name: string, input: unknown): unknown => {
-  const problems = tools.map((tool) => tool.input.safeParse(input).error).filter((error) => error !== undefined)
-  if (tools.length === 0 || problems.length < tools.length) return input
-  throw new LadderError('SCHEMA_VALIDATION_FAILED', `the input does not fit the tool '${name}': ${z.prettifyError(problems[0] as z.ZodError)}`, {
-    cause: problems[0],
+  const problems = tools.map((tool) => problemIn(tool, input)).filter((problem) => problem !== undefined)
+  const [problem] = problems
+  if (problem === undefined || problems.length < tools.length) return input
+  throw new LadderError('SCHEMA_VALIDATION_FAILED', `the input does not fit the tool '${name}': ${problem.message}`, {
+    cause: problem.cause,
     context: { tool: name },
     hint: 'nothing was decided: the call still waits',
   })
+}
+
+/** Code of an author checks as well, and may throw. */
+const problemIn = ({ input: schema }: Tool, input: unknown): { message: string; cause: unknown } | undefined => {
+  try {
+    const { error } = schema.safeParse(input)
+    return error && { message: z.prettifyError(error), cause: error }
+  } catch (cause) {
+    return { message: `its schema threw: ${wordsOf(cause)}`, cause }
+  }
 }
