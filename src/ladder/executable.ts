@@ -14,7 +14,7 @@ import { type Handlers, Listeners, Tellers } from './listeners.ts'
 import { type Observe, observed, observersFor } from './observers.ts'
 import { type Bound, type CallOptions, callOptions, type ExecuteOptions, executeKinds, type GoOnOptions, goOnKind, startOptions } from './options.ts'
 import { type RunInput, type RunState, rootOf } from './run.rules.ts'
-import { type Begin, followRun, unlessEnded } from './running.ts'
+import { type Begin, followRun, type Settled, unlessEnded } from './running.ts'
 import { inputHashOf, sameInput } from './same-input.ts'
 import { fitted, type Schema } from './schema.ts'
 import { calledWith, Streamed } from './streamed.ts'
@@ -281,8 +281,8 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     }
   }
 
-  async #result(state: RunState, options: object): Promise<Result<Data>> {
-    const result = this.resultOf(state)
+  async #result({ state, report }: Settled, options: object): Promise<Result<Data>> {
+    const result = this.resultOf(state, report)
     if (result.error) return result
     try {
       return { ...result, data: await this.delivered(result.data, options) }
