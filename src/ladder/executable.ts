@@ -2,6 +2,7 @@
 import { type Tool, uuid } from '../index.ts'
 import { checkHeard, type Heard } from './audience.ts'
 import { type Awaiting, checkAwaited, tellEvent } from './awaited.ts'
+import { type Given, placed, runInputOf } from './beginning.ts'
 import { lend, lentTo } from './contexts.ts'
 import { type ToolOptions, toolOf, toolOptions } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
@@ -14,13 +15,12 @@ import { type Handlers, Listeners, Tellers } from './listeners.ts'
 import { type Observe, observed, observersFor } from './observers.ts'
 import { type Bound, type CallOptions, callOptions, type ExecuteOptions, executeKinds, type GoOnOptions, goOnKind, startOptions } from './options.ts'
 import { type RunInput, type RunState, rootOf, statusOf } from './run.rules.ts'
-import { type Begin, followRun, leaving, unlessAborted, unlessEnded } from './running.ts'
+import { type Begin, followRun, leaving, type Settled, unlessAborted, unlessEnded } from './running.ts'
 import { inputHashOf, sameInput } from './same-input.ts'
 import { fitted, type Schema } from './schema.ts'
 import { calledWith, Streamed } from './streamed.ts'
 import { atWork, type CallPlace } from './work/calls.ts'
 
-type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
 /** `called`: by code of another run. `isNamed`: by its caller. */
 type RunOptions = CallOptions & { called?: CallPlace; isNamed?: boolean }
 
@@ -117,8 +117,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
 
   /** What the actor of a run is created with, for whoever begins it there, by `execute`. @throws LadderError SCHEMA_VALIDATION_FAILED */
   async runInput(runId: string, input: Input): Promise<RunInput> {
-    const inputHash = inputHashOf(input)
-    return { ...this.begin({ runId }), runId, input: await this.fit(input), ...(inputHash !== undefined && { inputHash }) }
+    return runInputOf(runId, this.begin({ runId }), { value: await this.fit(input) }, inputHashOf(input), undefined)
   }
 
   /**
@@ -222,14 +221,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
       const given: Given = begin.type === 'execute' ? await this.#given(input, options) : {}
       if (given.error) return resultOf(placed(this.refused(runId, given.error), options.called), given.error)
       const inputHash = options.isNamed ? inputHashOf(input) : undefined
-      const run = {
-        ...this.begin(options),
-        runId,
-        input: given.value,
-        ...(inputHash !== undefined && { inputHash }),
-        ...(options.called && { inside: options.called.inside }),
-        ...(given.history && { history: given.history }),
-      }
+      const run = runInputOf(runId, this.begin(options), given, inputHash, options.called)
       await options.called?.begins(this.name)
       await atWork()?.waitFor({ kind: this.name, id: runId }, this.neighbourOf)
       const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
@@ -281,8 +273,8 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     }
   }
 
-  async #result(state: RunState, options: CallOptions): Promise<Result<Data>> {
-    const result = this.resultOf(state)
+  async #result({ state, report }: Settled, options: CallOptions): Promise<Result<Data>> {
+    const result = this.resultOf(state, report)
     if (result.error) return result
     try {
       return { ...result, data: await unlessAborted(options.signal, this.delivered(result.data, options), leaving(this, 'delivered')) }
@@ -294,7 +286,3 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
 }
 
 const nothing = Object.freeze({})
-
-/** A run that never began, where it would have stood. */
-const placed = ({ schemaVersion: _, ...report }: Report, called: CallPlace | undefined): Report =>
-  called ? { ...report, rootRunId: called.inside.rootRunId, parentRunId: called.inside.parentRunId } : { schemaVersion: 1, ...report }

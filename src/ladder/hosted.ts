@@ -134,8 +134,9 @@ export abstract class Hosted<Data = unknown> {
     return this.bound.runtime.actor(this.name, runId, input)
   }
 
-  protected resultOf(state: RunState): Result<Data> {
-    return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
+  /** @param report where the run has made one already: it takes long where there is much in it */
+  protected resultOf(state: RunState, report = this.reportOf(state)): Result<Data> {
+    return resultOf(report, state.error && LadderError.from(state.error), this.dataOf(state) as Data)
   }
 
   /** The actor of a run that has been begun: any other would be begun by what it is sent, and forget it at once. @throws LadderError on drift; RuntimeError not_found */

@@ -31,12 +31,14 @@ export const keep = <Value>(all: Kept<Value>, name: string, value: Value): Kept<
   return entries.length > recordMax ? branched(entries, 0) : record
 }
 
-export const entriesOf = <Value>(all: Kept<Value>): Entry<Value>[] => (isRecord(all) ? Object.entries(all) : entriesIn(all))
+export const entriesOf = <Value>(all: Kept<Value>): Entry<Value>[] => (isRecord(all) ? Object.entries(all) : entriesIn(all, []))
 
 /** As one record. @param names in their order */
 export const recordOf = <Value>(all: Kept<Value>, names: readonly string[]): Record<string, Value> => {
   const found = new Map(entriesOf(all))
-  return Object.fromEntries(names.flatMap((name): Entry<Value>[] => (found.has(name) ? [[name, found.get(name) as Value]] : [])))
+  const record: Record<string, Value> = {}
+  for (const name of names) if (found.has(name)) record[name] = found.get(name) as Value
+  return record
 }
 
 const partWith = <Value>(part: Part<Value>, entry: Entry<Value>, hash: number, depth: number): Part<Value> => {
@@ -61,7 +63,11 @@ const placeOf = (list: readonly Entry<unknown>[], name: string): number => {
   return place
 }
 
-const entriesIn = <Value>(part: Part<Value>): Entry<Value>[] => (isList(part) ? part.slice() : part.flatMap(entriesIn))
+const entriesIn = <Value>(part: Part<Value>, into: Entry<Value>[]): Entry<Value>[] => {
+  if (isList(part)) for (const entry of part) into.push(entry)
+  else for (const one of part) entriesIn(one, into)
+  return into
+}
 
 const isRecord = <Value>(all: Kept<Value>): all is Readonly<Record<string, Value>> => !Array.isArray(all)
 const isList = <Value>(part: Part<Value>): part is readonly Entry<Value>[] => part.length === 0 || typeof part[0]?.[0] === 'string'

@@ -3,7 +3,7 @@ import { type Actor, type ActorSnapshot, isRuntimeError, type Receipt } from '..
 import type { LadderEvent, Report } from './envelope.ts'
 import { LadderError, wordsOf } from './errors.ts'
 import { heardOf } from './heard.ts'
-import type { RunState } from './run.rules.ts'
+import type { RunEnd, RunState } from './run.rules.ts'
 
 /** What a run is told at first: `execute` begins it. */
 export type Begin = { type: string }
@@ -17,11 +17,14 @@ type Following = {
   check: (state: RunState) => void
 }
 
+/** What a run is, and the report that it has made of that where it has ended for good. */
+export type Settled = { state: RunState; report: Report | undefined }
+
 /** It has ended, or waits to be gone on with. */
 export const isSettled = (at: ActorSnapshot): boolean => at.status !== 'active' || at.hasTag('settled')
 
 /** What the run is when it has settled, after all that it has told. @throws RuntimeError drift, not_found, quarantined … */
-export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave, hear, check }: Following): Promise<RunState> => {
+export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave, hear, check }: Following): Promise<Settled> => {
   const over = new AbortController()
   const words = actor.events({ signal: over.signal })
   const heard = (async () => {
@@ -44,7 +47,7 @@ export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave,
     await heard
     // It may have been created by somebody who died before it was begun.
     check(snapshot.context as RunState)
-    return snapshot.context as RunState
+    return { state: snapshot.context as RunState, report: (snapshot.output as RunEnd | undefined)?.report }
   } finally {
     over.abort()
   }

@@ -60,6 +60,7 @@ const channels = ['input', 'output', 'cached', 'cacheWrite', 'total'] as const
 /** What has no price takes nothing from what has one. */
 export const together = (...all: readonly LadderUsage[]): LadderUsage => {
   const sum: LadderUsage = { ...noUsage }
+  if (all.length === 0) return sum
   for (const kind of kinds) for (const one of all) if (one[kind] !== undefined) sum[kind] = (sum[kind] ?? 0) + one[kind]
   const costs = all.flatMap(({ cost }) => (cost ? [cost] : []))
   return costs.length === 0 ? sum : { ...sum, cost: costTogether(costs) }

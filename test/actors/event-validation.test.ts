@@ -6,6 +6,7 @@ import { checkEvent, vouchFor } from '../../src/actors/event-validation.ts'
 import { decode, encode } from '../../src/actors/journal/codec.ts'
 import { inputSizeMax, isPlain, plainCopy } from '../../src/actors/journal/journal-value.ts'
 import { registerMachine } from '../../src/actors/registration.ts'
+import { constant } from '../../src/contracts/constant.ts'
 import { RuntimeError } from '../../src/contracts/errors.ts'
 import { aWorld, codeOf, outcome } from './support.ts'
 
@@ -224,6 +225,19 @@ test('what the machine sees is what the journal gives back, to the last detail',
   for (const other of [value.error, value.abort, value.lone, value.holes, new Set(), Buffer.from('a'), /a/.exec('a')])
     expect(isPlain(other)).toBe(false)
   expect(() => plainCopy('x'.repeat(inputSizeMax + 1))).toThrow(expect.objectContaining({ code: 'too_large' }))
+})
+
+test('whether a constant can come back is the same at each look, at any depth and however much there is of it', () => {
+  const good = constant({ text: 'x', list: [1, { deep: true }] })
+  const bad = constant({ text: 'half \ud83d' })
+  const large = constant({ text: 'x'.repeat(inputSizeMax / 2) })
+  const inside = (value: unknown, levels: number): unknown => Array.from({ length: levels }).reduce((inner) => ({ inner }), value)
+
+  for (let look = 0; look < 2; look++) {
+    expect([good, bad, large].map((value) => isPlain(value))).toEqual([true, false, true])
+    expect([{ good }, [good, good], inside(good, 98), inside(good, 99)].map(isPlain)).toEqual([true, true, true, false])
+    expect([{ large }, [large, large]].map(isPlain)).toEqual([true, false])
+  }
 })
 
 test('half a character is refused with its place, also where something is created with it', async () => {

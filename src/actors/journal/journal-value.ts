@@ -1,4 +1,5 @@
 /** Copies what crosses the edge of a root, so that the journal, the machine and the sender never share a mutable object. */
+import { constants } from '../../contracts/constant.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { depthMax } from '../../contracts/plain.ts'
@@ -60,6 +61,9 @@ export const wholeCopy = <T>(value: T): Measured<T> => {
   })
 }
 
+/** What was found to be plain for ever: how large it is, and the deepest place at which it was found. */
+const looked = new WeakMap<object, { size: number; depth: number }>()
+
 /** One copy in the making. It keeps the keys on the way, and makes a path of them only for an error. */
 class Copier {
   size = 0
@@ -83,10 +87,27 @@ class Copier {
       throw this.#refusal(`is a ${typeof part}, which cannot be journalled`, 'pass plain data: JSON, Date, Uint8Array, Error')
     if (this.#open.length > depthMax) throw this.#refusal(`is nested deeper than ${depthMax} levels`, 'flatten it')
     if (this.#open.includes(part)) throw this.#refusal('contains itself', 'break the circle before sending')
+    if (this.#exact && constants.has(part)) return this.#constant(part)
     this.#open.push(part)
     const copied = this.#object(part)
     this.#open.pop()
     return copied
+  }
+
+  /** Who only asks whether it is plain needs no copy, and asks once of what never changes again. */
+  #constant(part: object): object {
+    const depth = this.#open.length
+    const known = looked.get(part)
+    if (known && known.depth >= depth) {
+      this.#grow(known.size)
+      return part
+    }
+    const before = this.size
+    this.#open.push(part)
+    this.#object(part)
+    this.#open.pop()
+    if (this.replacedAt === undefined) looked.set(part, { size: this.size - before, depth })
+    return part
   }
 
   #at(key: string | number, part: unknown): unknown {

@@ -36,8 +36,22 @@ const ofText = (before: number, text: string): number => {
 /** Of what never changes again, once for ever. */
 const known = new WeakMap<object, number>()
 
+let shared: object | undefined
+let bitsOfShared: number | undefined
+
+/**
+ * Names a part that values may hold which come next, as effects do that are given the whole context of their machine: its bits are made once. Whoever has named one
+ * takes it back when all of these are done, since it may be changed in place.
+ */
+export const share = (part: object | undefined): void => {
+  shared = part
+  bitsOfShared = undefined
+}
+
 /** A list or a record goes in as 32 bits of its own, so that those of one that is constant can be kept; `streamed`, they were not by themselves. */
 const ofObject = (before: number, value: object, streamed: boolean): number => {
+  const isShared = value === shared && !streamed
+  if (isShared && bitsOfShared !== undefined) return mix(before, bitsOfShared)
   // Most are not frozen, and to ask that takes less than to look for them.
   const isKept = !streamed && Object.isFrozen(value)
   const kept = isKept ? known.get(value) : undefined
@@ -57,6 +71,7 @@ const ofObject = (before: number, value: object, streamed: boolean): number => {
   }
   if (streamed) return hash
   if (isKept && constants.has(value)) known.set(value, hash)
+  if (isShared) bitsOfShared = hash
   return mix(before, hash)
 }
 

@@ -12,7 +12,7 @@ import type { ActorDirectory } from './effect.ts'
 export type RootLimits = {
   /** Inputs waiting for their commit; more from outside are refused with `overloaded`. */
   queueMax: number
-  /** Commits between two snapshots. */
+  /** Commits between two snapshots, at least. */
   snapshotEvery: number
   /** Restarts within `crashPeriodMs` after which a root is quarantined. */
   crashMax: number

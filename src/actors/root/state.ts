@@ -1,5 +1,4 @@
 /** What a root is: its ledger and its tree, and the commit that is being made of them. It appends nothing and lets nothing out. */
-
 import type { Logger } from '../../contracts/environment.ts'
 import { type ErrorBody, errorBody, RuntimeError } from '../../contracts/errors.ts'
 import { halfImportedError } from '../../contracts/half-imported.ts'
@@ -18,6 +17,7 @@ import { eventsIn, type Output, type ReplicaSink } from '../replica/sink.ts'
 import { inputsAtFork } from './fork-beginning.ts'
 import { answerTogether, type Waiting } from './mailbox.ts'
 import { RecordedAnswers } from './recorded.ts'
+import { SnapshotPace } from './snapshot-pace.ts'
 import { createFailedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
 
 /** Folding a longer journal again for one look would hold everybody up. */
@@ -51,6 +51,7 @@ export class State {
   claimed = false
   /** Sequence up to which the snapshot reaches. */
   savedSeq = 0
+  readonly #pace = new SnapshotPace()
   /** When the newest commit asks for the root to be woken, see `Head`. */
   wakeAt: number | null = null
   /** What the origin of a fork answers to its effects. */
@@ -277,9 +278,8 @@ export class State {
     }
   }
 
-  /** @param commits between two snapshots */
   saveEvery(commits: number, log: Logger): Promise<void> | undefined {
-    return this.ledger.seq - this.savedSeq >= commits ? this.save(log) : undefined
+    return this.#pace.isDue(this.ledger.seq, this.savedSeq, commits) ? this.save(log) : undefined
   }
 
   /** Best effort: losing a snapshot costs time, nothing else. */
@@ -287,8 +287,8 @@ export class State {
     const { journal, address, registration } = this.#options
     const { ledger, replica } = this
     if (!replica || ledger.seq === this.savedSeq || ledger.quarantine || this.initialOutputs.length > 0) return
-    const { seq } = ledger
-    const bytes = encodeSnapshot(address, registration, ledger, replica)
+    const [seq, bytes] = [ledger.seq, encodeSnapshot(address, registration, ledger, replica)]
+    this.#pace.tried(seq, bytes?.length)
     if (!bytes) return
     try {
       await journal.saveSnapshot(address, seq, bytes)

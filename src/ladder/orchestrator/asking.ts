@@ -1,9 +1,13 @@
 /** A request of a session from its beginning to its answer, as its caller follows it. */
-import { isRuntimeError, type Runtime } from '../../index.ts'
+import { isRuntimeError, type Runtime, uuid } from '../../index.ts'
 import type { LadderEvent } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { isOtherInput, otherInput } from '../same-input.ts'
+import type { Compaction } from './compaction.rules.ts'
+import type { CheckedOrchestrator } from './definition.ts'
 import { followTurn } from './following.ts'
+import type { CompactOptions } from './options.ts'
+import { checkedCall, compactRequestOf } from './request.ts'
 import { type Answer, inputHashIn, isKnown, type SessionRequest, type SessionRun, turnRunId, underWay } from './session.context.ts'
 
 type Kinds = { name: string; turnKind: string }
@@ -68,6 +72,18 @@ export const answerOf = async (
     signal?.removeEventListener('abort', cancel)
     over.abort()
   }
+}
+
+/** A history that is summarised outside of a turn. @returns null where nothing of it is to be @throws LadderError */
+export const compactionOf = async (
+  runtime: Runtime,
+  checked: CheckedOrchestrator,
+  { sessionId, history, signal }: CompactOptions,
+): Promise<Compaction | null> => {
+  const request = compactRequestOf(checked, uuid(), checkedCall(checked.name, sessionId, history))
+  const { error, compaction } = await answerOf(runtime, checked, request, { sessionId, signal, hear: () => undefined })
+  if (error) throw LadderError.from(error)
+  return compaction ?? null
 }
 
 /** undefined where nothing was ever asked of it. */

@@ -19,7 +19,7 @@ import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
 import { atWork } from '../work/calls.ts'
 import { written } from '../written.ts'
-import { answerOf, sessionOf, turnsAtWork, turnsUnderWay } from './asking.ts'
+import { answerOf, compactionOf, sessionOf, turnsAtWork, turnsUnderWay } from './asking.ts'
 import { besideMachine } from './beside.compile.rules.ts'
 import { HostBinding } from './binding.ts'
 import type { Compaction } from './compaction.rules.ts'
@@ -36,7 +36,7 @@ import {
 } from './definition.ts'
 import { type CompactOptions, compactKinds, type ResumeOptions, resumeKinds, type TurnOptions, type TurnResult, turnKinds } from './options.ts'
 import { refusedAnswer } from './report.rules.ts'
-import { checkedCall, compactRequestOf, requestOf } from './request.ts'
+import { checkedCall, requestOf } from './request.ts'
 import { Results } from './results.ts'
 import { allRuns } from './runs.rules.ts'
 import type { SessionToolOptions, ToolCall } from './scope.ts'
@@ -159,7 +159,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   async command(name: string, given: unknown, options: { signal?: AbortSignal } = {}): Promise<unknown> {
     const { signal } = callOptions<typeof options>(this.name, options, { signal: signalKind })
     const { commands = {} } = this.#checked.definition
-    if (name === 'compact') return this.#compact(callOptions<CompactOptions>(this.name, given, compactKinds))
+    if (name === 'compact') return compactionOf(this.#binding.runtime, this.#checked, callOptions<CompactOptions>(this.name, given, compactKinds))
     if (Object.hasOwn(commands, name)) return commands[name]?.(given, { signal })
     throw new LadderError('ORCHESTRATOR_COMMAND_UNKNOWN', `'${this.name}' has no command '${String(name).slice(0, 80)}'`, {
       hint: `there are: ${['compact', ...Object.keys(commands)].join(', ')}`,
@@ -262,13 +262,6 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     } finally {
       takeBack?.()
     }
-  }
-
-  async #compact({ sessionId, history, signal }: CompactOptions): Promise<Compaction | null> {
-    const request = compactRequestOf(this.#checked, uuid(), checkedCall(this.name, sessionId, history))
-    const { error, compaction } = await answerOf(this.#binding.runtime, this.#checked, request, { sessionId, signal, hear: () => undefined })
-    if (error) throw LadderError.from(error)
-    return compaction ?? null
   }
 
   #streamed<Made>({ on }: Asking, work: (hear: (told: LadderEvent) => void) => Promise<Made>): Streamed<Made> {

@@ -174,14 +174,24 @@ export const withCalls = async <End extends object>(
   doing: (calls: Calls) => Promise<End>,
 ): Promise<End & { called?: readonly Report[] }> => {
   const { key, leaves, waits, report } = effect(self)
-  const wanted = new AbortController()
-  signal.addEventListener('abort', () => leaves() || wanted.abort('who called it was stopped'), { once: true })
+  let wanted: AbortController | undefined
+  /** Most code calls nobody. */
+  const wantedBy = (): AbortController => {
+    const made = new AbortController()
+    const stop = (): void => void (leaves() || made.abort('who called it was stopped'))
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+    return made
+  }
   const calls = new Calls({
     runId: `${run.runId}/${work}`,
     rootRunId: rootOf(run),
     key,
     chain: [...(run.inside?.chain ?? [name]), `${name}.${work}`],
-    signal: wanted.signal,
+    get signal() {
+      wanted ??= wantedBy()
+      return wanted.signal
+    },
     hear: emit,
     caller: { stopped: signal, waits },
     begins: (kind, calledId) =>

@@ -57,7 +57,8 @@ const codeContext = ({ run, step, attempt, signal, self, scope: { names, context
   const { asks } = run.going[step] ?? {}
   let steps: Code['steps'] | undefined
   return {
-    input: frozen(structuredClone(input)) as never,
+    // Nobody else has it: an effect is given a copy.
+    input: frozen(input) as never,
     state: structuredClone(asks ? asks.state : state) as never,
     context: contextOf(callerOf(run)),
     history: readBy(history, 'agents'),

@@ -35,13 +35,18 @@ export const stepActors = (
     ...Object.fromEntries(definition.steps.flatMap(childrenOf).map((child) => [child.name, work(child, scope)])),
     ...Object.fromEntries(definition.steps.flatMap((step) => ('sleepUntil' in step ? [[untilActor(step.name), until(step, scope)]] : []))),
     [callEndActor]: endCall,
-    [outputActor]: fromTask<unknown, RunContext>(async ({ input: { input, state, steps, last } }) =>
-      definition.output
-        ? definition.output({ input: input as never, state: structuredClone(state) as never, steps: recordOf(steps, all) })
-        : last === undefined
-          ? undefined
-          : kept(steps, last)?.output,
-    ),
+    [outputActor]: fromTask<unknown, RunContext>(async ({ input: { input, state, steps, last } }) => {
+      if (!definition.output) return last === undefined ? undefined : kept(steps, last)?.output
+      let records: Code['steps'] | undefined
+      return definition.output({
+        input: input as never,
+        state: structuredClone(state) as never,
+        get steps() {
+          records ??= recordOf(steps, all)
+          return records
+        },
+      })
+    }),
   }
 }
 

@@ -163,3 +163,55 @@ test('a journal that was truncated up to its snapshot goes on from it', async ()
   expect(await add(world, host)).toMatchObject({ value: { seq: expect.any(Number) } })
   expect(await nOf(host)).toBe(5)
 })
+
+test('a large snapshot is written less often than a small one', async () => {
+  const world = await aWorld()
+  const saved: Record<string, number[]> = {}
+  const growing = (kind: string, part: string) =>
+    registerMachine(
+      kind,
+      setup({ types: {} as { context: any; events: any } }).createMachine({
+        context: { parts: [] },
+        on: { add: { actions: assign({ parts: ({ context }: any) => [...context.parts, part] }) } },
+      }),
+    )
+  const kinds = [growing('small', 'x'), growing('large', 'x'.repeat(2048))]
+  const host = await world.host(kinds, {
+    limits: { snapshotEvery: 2 },
+    journal: (journal) => ({
+      ...journal,
+      saveSnapshot: (of, seq, bytes) => {
+        saved[of.kind] = [...(saved[of.kind] ?? []), seq]
+        return journal.saveSnapshot(of, seq, bytes)
+      },
+    }),
+  })
+
+  for (const { kind } of kinds) for (let n = 0; n < 12; n++) await add(world, host, { kind, id: 'one' })
+
+  expect(saved).toEqual({ small: [2, 4, 6, 8, 10, 12], large: [2, 7] })
+})
+
+test('a tree that no snapshot can hold is not gone through for one with every commit', async () => {
+  const world = await aWorld()
+  let looks = 0
+  const part = Object.defineProperty({}, 'seen', { enumerable: true, get: () => ++looks })
+  const odd = registerMachine(
+    'odd',
+    setup({ types: {} as { context: any; events: any } }).createMachine({
+      context: () => ({ n: 0, part, unstorable: new Set() }),
+      on: { add: { actions: assign({ n: ({ context }: any) => context.n + 1 }) } },
+    }),
+  )
+  const host = await world.host([odd], { limits: { snapshotEvery: 4 } })
+  const looksOf: number[] = []
+
+  for (let n = 0; n < 12; n++) {
+    const before = looks
+    await add(world, host, { kind: 'odd', id: 'one' })
+    looksOf.push(looks - before)
+  }
+
+  const least = Math.min(...looksOf)
+  expect(looksOf.flatMap((count, index) => (count > least && index > 0 ? [index + 1] : []))).toEqual([4, 8, 12])
+})

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decode, encode } from '../../../src/actors/journal/codec.ts'
 import { plainCopy } from '../../../src/actors/journal/journal-value.ts'
-import { fingerprintOf } from '../../../src/actors/replica/fingerprint.ts'
+import { fingerprintOf, share } from '../../../src/actors/replica/fingerprint.ts'
 
 const leaf = fc.oneof(
   fc.string({ maxLength: 600 }),
@@ -35,6 +35,22 @@ test('[INV-13] what comes back from a journal has the fingerprint of what went i
       const kept = plainCopy(one)
       expect(fingerprintOf(decode(encode(kept)))).toBe(fingerprintOf(kept))
       expect(fingerprintOf(kept)).toBe(fingerprintOf(one))
+    }),
+    { seed: 1 },
+  )
+})
+
+test('[INV-13] a part that is named beforehand is gone through once, and nothing else has other bits for that', () => {
+  fc.assert(
+    fc.property(value, value, (one, other) => {
+      const part = { one }
+      const [context, effect] = [['/', part], { input: { run: part, other } }]
+      const apart = [context, effect].map(fingerprintOf)
+      share(part)
+      expect([context, effect, context].map(fingerprintOf)).toEqual([...apart, apart[0]])
+      share(undefined)
+      part.one = [one]
+      expect(fingerprintOf(context)).not.toBe(apart[0])
     }),
     { seed: 1 },
   )

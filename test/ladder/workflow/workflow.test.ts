@@ -45,6 +45,7 @@ test('[WL-001, WL-002] steps run in their order; what is executed and what is st
       ],
     },
   })
+  expect(await hello.look('r')).toEqual(executed)
   const timeless = (text: string) => JSON.parse(text.replaceAll(/"(?:startedAt|endedAt|duration)":\d+/g, '"t":0').replaceAll('"s', '"r'))
   expect(timeless(JSON.stringify(await streamed.result))).toEqual(timeless(JSON.stringify(executed)))
   expect(named(events)).toEqual([

@@ -1,0 +1,29 @@
+/** What a run begins with, and what becomes of one that does not begin. */
+import type { Report } from './envelope.ts'
+import type { LadderError } from './errors.ts'
+import type { RunHistory } from './history.rules.ts'
+import type { RunInput } from './run.rules.ts'
+import type { CallPlace } from './work/calls.ts'
+
+/** What a caller has given, checked. */
+export type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
+
+/** @param begun what its rung adds @param called by code of another run */
+export const runInputOf = (
+  runId: string,
+  begun: object,
+  { value: input, history }: Given,
+  inputHash: string | undefined,
+  called: CallPlace | undefined,
+): RunInput => ({
+  ...begun,
+  runId,
+  input,
+  ...(inputHash !== undefined && { inputHash }),
+  ...(called && { inside: called.inside }),
+  ...(history && { history }),
+})
+
+/** A run that never began, where it would have stood. */
+export const placed = ({ schemaVersion: _, ...report }: Report, called: CallPlace | undefined): Report =>
+  called ? { ...report, rootRunId: called.inside.rootRunId, parentRunId: called.inside.parentRunId } : { schemaVersion: 1, ...report }
