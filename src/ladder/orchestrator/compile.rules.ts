@@ -2,23 +2,25 @@
 import { type AnyActorLogic, type AnyStateMachine, type EventObject, setup } from 'xstate'
 import type { RunEnd } from '../run.rules.ts'
 import { sessionActions } from './actions.rules.ts'
+import { reportActions } from './beside.actions.rules.ts'
+import { phasesChartOf } from './beside.chart.rules.ts'
 import { chartOf } from './session.chart.rules.ts'
 import {
   type Answer,
+  codeMaxMs,
   type Held,
   hasDrifted,
   isForeign,
   isKnown,
   nextTryMs,
   opened,
-  type Persisted,
   type Plan,
   type SessionRun,
 } from './session.context.ts'
 import { type Cancel, endedOf, errorOf, madeOf, outputOf, requestIn } from './session.events.rules.ts'
 
 /** @property ended called on the node of a session when a turn of it has its answer */
-type SessionParts = {
+export type SessionParts = {
   actors: Readonly<Record<string, AnyActorLogic>>
   now: () => number
   ended: (sessionId: string, answer: Answer) => void
@@ -35,11 +37,12 @@ const isUnderWay = ({ turn }: SessionRun, event: EventObject): boolean => {
   return request === undefined || request === turn?.request.id
 }
 
-export const sessionMachine = (name: string, { actors, now, ended }: SessionParts): AnyStateMachine =>
+/** What the names mean in the phases of a turn. */
+const phases = (name: string, { actors, now, ended }: SessionParts) =>
   setup({
-    types: { context: {} as SessionRun, input: {} as { sessionId: string }, emitted: {} as Word },
+    types: { context: {} as SessionRun, input: {} as never, emitted: {} as Word },
     actors: actors as Record<string, never>,
-    actions: sessionActions(name, now, ended),
+    actions: { ...sessionActions(name, now, ended), ...reportActions },
     guards: {
       'is known': ({ context, event }) => isKnown(context, requestIn(event).id),
       'is queued': ({ context, event }) => context.queue.some(({ id }) => id === (event as Cancel).request),
@@ -64,7 +67,8 @@ export const sessionMachine = (name: string, { actors, now, ended }: SessionPart
       recalls: ({ context }) => context.turn?.plan?.recalls === true,
       'is of another request': ({ context, event }) => isForeign(context, outputOf<RunEnd>(event)),
       'turn has failed': ({ event }) => outputOf<RunEnd>(event).error !== undefined,
-      'has something to compact': ({ event }) => madeOf<Persisted>(event).range !== undefined,
+      'asks whether it is over': ({ context }) => context.turn?.plan?.asksEnd === true,
+      'has something to compact': ({ context }) => context.turn?.persisted?.range !== undefined,
       'is locked by others': ({ event }) => madeOf<boolean>(event) === false,
       'asks an agent': ({ context }) => context.turn?.plan?.asksSummarizer === true,
       'summary has failed': ({ event }) => outputOf<RunEnd>(event).error !== undefined,
@@ -78,10 +82,22 @@ export const sessionMachine = (name: string, { actors, now, ended }: SessionPart
       'a moment': ({ context }) => Math.max(0, Math.min(momentMs, (context.turn?.waitUntil ?? 0) - now())),
       'until the next try': ({ context }) => nextTryMs(context, now()),
       'a part of the lease': ({ context }) => Math.ceil((context.turn?.lease?.ttlMs ?? 0) / 3),
+      'longest code': codeMaxMs,
       'longest compaction': ({ context }) => context.turn?.plan?.lockMaxMs ?? 0,
       'a little longer': ({ context }) => (context.turn?.plan?.lockMaxMs ?? 0) + graceMs,
     },
-  }).createMachine({
+  })
+
+export const sessionMachine = (name: string, parts: SessionParts): AnyStateMachine =>
+  phases(name, parts).createMachine({
     ...chartOf(name),
     context: ({ input }: { input: { sessionId: string } }) => opened(input.sessionId),
+  } as never) as unknown as AnyStateMachine
+
+/** Of a turn beside others. */
+export const phasesMachine = (name: string, parts: SessionParts): AnyStateMachine =>
+  phases(name, parts).createMachine({
+    ...phasesChartOf(name),
+    context: ({ input }: { input: SessionRun }) => input,
+    output: ({ context }: { context: SessionRun }) => context.answers.at(-1),
   } as never) as unknown as AnyStateMachine
