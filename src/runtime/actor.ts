@@ -113,7 +113,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
   async waitForTag(tag: TagOf<Machine>, options: WaitOptions = {}): Promise<ActorSnapshot<Machine>> {
     const fits = (at: ActorSnapshot<Machine>): boolean => at.status !== 'active' || at.hasTag(tag)
     for (;;) {
-      await this.#wait(fits, options, () => this.#read('outline'))
+      await this.#wait(fits, options, () => this.#read('outline'), true)
       const snapshot = await this.snapshot()
       // It may have gone on meanwhile.
       if (fits(snapshot)) return snapshot
@@ -135,12 +135,13 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
     fits: (snapshot: ActorSnapshot<Machine>) => boolean,
     { timeout = Number.POSITIVE_INFINITY, signal }: WaitOptions,
     read: () => Promise<ActorSnapshot<Machine>>,
+    isLight = false,
   ): Promise<ActorSnapshot<Machine>> {
     const { clock } = this.#parts.environment
     const late = new AbortController()
     const timer = timeout === Number.POSITIVE_INFINITY ? undefined : clock.setTimeout(() => late.abort(), timeout)
     try {
-      for await (const snapshot of this.#states(signal ? AbortSignal.any([signal, late.signal]) : late.signal, read))
+      for await (const snapshot of this.#states(signal ? AbortSignal.any([signal, late.signal]) : late.signal, read, isLight))
         if (fits(snapshot)) return snapshot
       signal?.throwIfAborted()
       if (late.signal.aborted)
@@ -151,11 +152,21 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
     }
   }
 
-  /** Its states as they are noticed, the present one first, until it has ended or nobody wants more. */
-  async *#states(signal: AbortSignal, read: () => Promise<ActorSnapshot<Machine>>): AsyncGenerator<ActorSnapshot<Machine>> {
+  /**
+   * Its states as they are noticed, the present one first, until it has ended or nobody wants more.
+   * @param isLight whether to read it costs no more than a head, where it is in memory
+   */
+  async *#states(signal: AbortSignal, read: () => Promise<ActorSnapshot<Machine>>, isLight = false): AsyncGenerator<ActorSnapshot<Machine>> {
     const { directory, host, transport } = this.#parts
-    const left = Promise.withResolvers<void>()
-    signal.addEventListener('abort', () => left.resolve(), { once: true })
+    let leave = (): void => undefined
+    signal.addEventListener('abort', () => leave(), { once: true })
+    // No race with one promise for all rounds: that would keep something of each until the end.
+    const unlessLeft = (awaited: Promise<void>): Promise<void> =>
+      new Promise((resolve, reject) => {
+        leave = resolve
+        if (signal.aborted) resolve()
+        awaited.then(resolve, reject)
+      })
     let last: ActorSnapshot<Machine> | undefined
     while (!signal.aborted) {
       // Before we look, so that nothing falls in between.
@@ -164,18 +175,19 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
       next.catch(() => undefined)
       try {
         // A head costs little, and wakes nobody who sleeps.
-        if (last === undefined || (await transport.journal.head(this.address))?.seq !== last.seq) {
+        const isNear = isLight && host.holds(this.address)
+        if (last === undefined || isNear || (await transport.journal.head(this.address))?.seq !== last.seq) {
           const snapshot = await read()
           if (signal.aborted) return
           if (snapshot.seq !== last?.seq || snapshot.epoch !== last.epoch) yield snapshot
           if (snapshot.status !== 'active') return
           last = snapshot
         }
-        await Promise.race([next, left.promise])
+        await unlessLeft(next)
       } catch (error) {
         // The actor moves, or the store is away: a caller that waits for days waits for that as well.
         if (last === undefined || !isRuntimeError(error) || !error.retryable || host.closed) throw error
-        await Promise.race([pause(this.#parts.environment.clock, lookMs), left.promise])
+        await unlessLeft(pause(this.#parts.environment.clock, lookMs))
       }
     }
   }

@@ -247,18 +247,20 @@ test('whoever listens by type hears what is emitted, typed as the machine says, 
   expect(heard).toEqual([3, 'rang', 'tired', 'rang', 'tired'])
 })
 
-test('who waits for a tag reads what the actor remembers once: where it has the tag, or has ended', async () => {
+test('who waits for a tag reads what the actor remembers once: where it has the tag, or has ended; the journal is asked nothing as long as it is in memory', async () => {
   await using kit = await testRuntime({ machines: { order } })
   const waiting = kit.runtime.actor('order', 'o1')
-  const { directory } = partsOf(kit.runtime)
+  const { directory, transport } = partsOf(kit.runtime)
   const read = vi.spyOn(directory, 'read')
   await waiting.send({ type: 'grow' })
+  const head = vi.spyOn(transport.journal, 'head')
 
   const busy = waiting.waitForTag('busy')
   for (let commit = 0; commit < 3; commit++) await waiting.send({ type: 'grow' })
   await waiting.send({ type: 'pay', amount: 12 })
 
   expect((await kit.clock.until(busy)).context).toEqual({ paid: 12 })
+  expect(head).not.toHaveBeenCalled()
   const extents = read.mock.calls.map(([, extent]) => extent)
   expect(extents.at(-1)).toBe(true)
   expect(new Set(extents.slice(0, -1))).toEqual(new Set(['outline']))

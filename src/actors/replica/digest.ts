@@ -2,7 +2,7 @@
 import type { AnyActorRef, AnyMachineSnapshot, Snapshot } from 'xstate'
 import type { ActorPath } from '../../contracts/journal.ts'
 import { checksum, encode } from '../journal/codec.ts'
-import { fingerprintOf, share, streamedFingerprintOf } from './fingerprint.ts'
+import { fingerprintOf, shared, streamedFingerprintOf } from './fingerprint.ts'
 import type { PersistedTimer } from './timers.ts'
 
 type Known = { snapshot: Snapshot<unknown>; checksum: number }
@@ -45,7 +45,7 @@ const total = (
   let sum = (timers.length === 0 ? 0 : bits(timers)) + drawn
   // A sum, since a restored tree has its actors in another order.
   for (const [path, ref] of actors) sum = (sum + of(path, ref)) >>> 0
-  share(undefined)
+  shared.part = undefined
   return sum
 }
 
@@ -61,7 +61,10 @@ const asItIs: Order = (ids) => ids
 const fingerprint = (path: ActorPath, ref: AnyActorRef, snapshot: Snapshot<unknown>, bits: Bits, order: Order): number => {
   const isMachine = 'machine' in snapshot
   const state = isMachine ? stateOf(snapshot as AnyMachineSnapshot, order) : ref.getPersistedSnapshot()
-  if (isMachine) share((snapshot as AnyMachineSnapshot).context)
+  if (isMachine) {
+    shared.part = (snapshot as AnyMachineSnapshot).context
+    shared.bits = undefined
+  }
   try {
     return bits([path, state])
   } catch {

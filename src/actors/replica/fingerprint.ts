@@ -36,22 +36,16 @@ const ofText = (before: number, text: string): number => {
 /** Of what never changes again, once for ever. */
 const known = new WeakMap<object, number>()
 
-let shared: object | undefined
-let bitsOfShared: number | undefined
-
 /**
- * Names a part that values may hold which come next, as effects do that are given the whole context of their machine: its bits are made once. Whoever has named one
- * takes it back when all of these are done, since it may be changed in place.
+ * A part that values may hold which come next, as effects do that are given the whole context of their machine: its bits are made once. Whoever names one takes it
+ * back when all of these are done, since it may be changed in place.
  */
-export const share = (part: object | undefined): void => {
-  shared = part
-  bitsOfShared = undefined
-}
+export const shared: { part: object | undefined; bits: number | undefined } = { part: undefined, bits: undefined }
 
 /** A list or a record goes in as 32 bits of its own, so that those of one that is constant can be kept; `streamed`, they were not by themselves. */
 const ofObject = (before: number, value: object, streamed: boolean): number => {
-  const isShared = value === shared && !streamed
-  if (isShared && bitsOfShared !== undefined) return mix(before, bitsOfShared)
+  const isShared = value === shared.part && !streamed
+  if (isShared && shared.bits !== undefined) return mix(before, shared.bits)
   // Most are not frozen, and to ask that takes less than to look for them.
   const isKept = !streamed && Object.isFrozen(value)
   const kept = isKept ? known.get(value) : undefined
@@ -71,7 +65,7 @@ const ofObject = (before: number, value: object, streamed: boolean): number => {
   }
   if (streamed) return hash
   if (isKept && constants.has(value)) known.set(value, hash)
-  if (isShared) bitsOfShared = hash
+  if (isShared) shared.bits = hash
   return mix(before, hash)
 }
 

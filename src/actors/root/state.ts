@@ -17,7 +17,7 @@ import { eventsIn, type Output, type ReplicaSink } from '../replica/sink.ts'
 import { inputsAtFork } from './fork-beginning.ts'
 import { answerTogether, type Waiting } from './mailbox.ts'
 import { RecordedAnswers } from './recorded.ts'
-import { SnapshotPace } from './snapshot-pace.ts'
+import { isWorthAnother, type TriedSnapshot } from './snapshot-pace.rules.ts'
 import { createFailedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
 
 /** Folding a longer journal again for one look would hold everybody up. */
@@ -51,7 +51,7 @@ export class State {
   claimed = false
   /** Sequence up to which the snapshot reaches. */
   savedSeq = 0
-  readonly #pace = new SnapshotPace()
+  #tried: TriedSnapshot | undefined
   /** When the newest commit asks for the root to be woken, see `Head`. */
   wakeAt: number | null = null
   /** What the origin of a fork answers to its effects. */
@@ -279,7 +279,7 @@ export class State {
   }
 
   saveEvery(commits: number, log: Logger): Promise<void> | undefined {
-    return this.#pace.isDue(this.ledger.seq, this.savedSeq, commits) ? this.save(log) : undefined
+    return this.ledger.seq - this.savedSeq >= commits && isWorthAnother(this.#tried, this.ledger.seq, commits) ? this.save(log) : undefined
   }
 
   /** Best effort: losing a snapshot costs time, nothing else. */
@@ -288,7 +288,7 @@ export class State {
     const { ledger, replica } = this
     if (!replica || ledger.seq === this.savedSeq || ledger.quarantine || this.initialOutputs.length > 0) return
     const [seq, bytes] = [ledger.seq, encodeSnapshot(address, registration, ledger, replica)]
-    this.#pace.tried(seq, bytes?.length)
+    this.#tried = { seq, bytes: bytes?.length ?? 0 }
     if (!bytes) return
     try {
       await journal.saveSnapshot(address, seq, bytes)
