@@ -13,12 +13,12 @@ import { withInside } from './inside.rules.ts'
 import { type Handlers, Listeners, Tellers } from './listeners.ts'
 import { type Observe, observed, observersFor } from './observers.ts'
 import { type Bound, type CallOptions, callOptions, type ExecuteOptions, executeKinds, type GoOnOptions, goOnKind, startOptions } from './options.ts'
-import { type RunInput, type RunState, rootOf } from './run.rules.ts'
-import { type Begin, followRun, unlessEnded } from './running.ts'
+import { type RunInput, type RunState, rootOf, statusOf } from './run.rules.ts'
+import { type Begin, followRun, leaving, unlessAborted, unlessEnded } from './running.ts'
 import { inputHashOf, sameInput } from './same-input.ts'
 import { fitted, type Schema } from './schema.ts'
 import { calledWith, Streamed } from './streamed.ts'
-import { type CallPlace, calling } from './work/calls.ts'
+import { atWork, type CallPlace } from './work/calls.ts'
 
 type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
 /** `called`: by code of another run. `isNamed`: by its caller. */
@@ -77,8 +77,8 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     return calledWith(
       () => callOptions<ExecuteOptions>(this.name, options, this.callKinds),
       ({ runId, ...rest }) => {
-        const calls = runId === undefined ? calling.getStore() : undefined
-        if (calls && !calls.isOver) return calls.stream(this, input, rest)
+        const calls = runId === undefined ? atWork() : undefined
+        if (calls) return calls.stream(this, input, rest)
         return this.#run(runId ?? uuid(), { type: 'execute' }, { ...rest, isNamed: runId !== undefined }, input)
       },
     )
@@ -130,12 +130,12 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   }
 
   /**
-   * Begins a run and does not wait for it; one that has been begun under that name with the same input stays as it is.
-   * @returns its name @throws LadderError SCHEMA_VALIDATION_FAILED, INPUT_CONFLICT, and on drift, before anything runs
+   * Begins a run and does not wait for it; one that has been begun under that name with the same input stays as it is. A signal ends the check of the input alone.
+   * @returns its name @throws LadderError SCHEMA_VALIDATION_FAILED, INPUT_CONFLICT, and on drift, before anything runs; the reason of the signal
    */
-  async start(input: Input, options: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
-    const { runId = uuid() } = startOptions(this.name, options)
-    const run = await this.runInput(runId, input)
+  async start(input: Input, options: Pick<ExecuteOptions, 'runId' | 'signal'> = {}): Promise<string> {
+    const { runId = uuid(), signal } = startOptions(this.name, options)
+    const run = await unlessAborted(signal, this.runInput(runId, input))
     const actor = this.actor(runId, run)
     await this.known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
     if (options.runId !== undefined) sameInput(this.name, run)((await this.known(runId, actor.snapshot())).context as RunState)
@@ -144,7 +144,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
 
   /** What is wrong with an input, if anything is: nothing runs. */
   async refuses(input: Input): Promise<LadderError | undefined> {
-    return (await this.#given(input, undefined)).error
+    return (await this.#given(input, {})).error
   }
 
   /** What its input has to be, where it says so. */
@@ -219,7 +219,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     const streamed = new Streamed<Result<Data>>(options.on)
     if (options.called) streamed.on({ '*': options.called.hear })
     const work = async (): Promise<Result<Data>> => {
-      const given: Given = begin.type === 'execute' ? await this.#given(input, options.history) : {}
+      const given: Given = begin.type === 'execute' ? await this.#given(input, options) : {}
       if (given.error) return resultOf(placed(this.refused(runId, given.error), options.called), given.error)
       const inputHash = options.isNamed ? inputHashOf(input) : undefined
       const run = {
@@ -231,6 +231,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
         ...(given.history && { history: given.history }),
       }
       await options.called?.begins(this.name)
+      await atWork()?.waitFor({ kind: this.name, id: runId }, this.neighbourOf)
       const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
       const takeBack = options.context && lend(this, runId, options.context)
       const hearing = this.#hearing(runId, streamed)
@@ -246,14 +247,13 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
         takeBack?.()
       }
     }
-    const ended = options.called ? this.binding.outlasting(options.called.caller, work) : work()
-    streamed.follow(ended.finally(() => leave.abort()))
+    streamed.follow((options.called ? this.binding.outlasting(options.called.caller, work) : work()).finally(() => leave.abort()))
     return streamed
   }
 
-  async #given(input: Input | undefined, said: readonly HistoryMessage[] | undefined): Promise<Given> {
+  async #given(input: Input | undefined, { history: said, signal }: CallOptions): Promise<Given> {
     try {
-      const value = await this.fit(input)
+      const value = await unlessAborted(signal, this.fit(input), leaving(this, 'begun'))
       return said === undefined ? { value } : { value, history: this.slicesOf(checkedHistory(said, `history of '${this.name}'`)) }
     } catch (error) {
       if (error instanceof LadderError) return { error }
@@ -281,14 +281,14 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     }
   }
 
-  async #result(state: RunState, options: object): Promise<Result<Data>> {
+  async #result(state: RunState, options: CallOptions): Promise<Result<Data>> {
     const result = this.resultOf(state)
     if (result.error) return result
     try {
-      return { ...result, data: await this.delivered(result.data, options) }
+      return { ...result, data: await unlessAborted(options.signal, this.delivered(result.data, options), leaving(this, 'delivered')) }
     } catch (error) {
       if (!(error instanceof LadderError)) throw error
-      return resultOf({ ...result.report, status: 'failed', error: error.toJSON() }, error)
+      return resultOf({ ...result.report, status: statusOf(error.toJSON()), error: error.toJSON() }, error)
     }
   }
 }

@@ -137,13 +137,14 @@ export class Committer {
     for (let pauseMs = 0; !this.#isSure(known, asked); ) {
       // An answer counts from when it was asked for: the process may have been frozen on the way back.
       const now = instantOf(clock)
+      // Read before the journal is asked: an effect asks beside the commit loop, whose next commit may stand before the answer is here.
+      const { seq, birth } = this.#options.state.ledger
       const last = await lastOf(host.journal, root.address)
       alive()
       if (last === 'unknown') {
         pauseMs = longer(pauseMs)
         await pause(clock, pauseMs)
-      } else if (!last || last.seq < root.seq || commitOf(last, root.address).writer !== host.writer) {
-        const { seq, birth } = this.#options.state.ledger
+      } else if (!last || last.seq < seq || commitOf(last, root.address).writer !== host.writer) {
         throw await overtaken({ journal: host.journal, address: root.address, seq, birth }, last?.seq ?? 0, isUnbegun(last))
       } else {
         known = now

@@ -43,10 +43,12 @@ export const answerOf = async (
   const cancel = (): void => void actor.send({ type: 'cancel', request: id, reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
   try {
     if (typeof request !== 'string') await actor.send({ type: 'execute', request })
-    if (signal?.aborted) cancel()
-    signal?.addEventListener('abort', cancel)
     const isAnothers = (session: unknown): boolean =>
       typeof request !== 'string' && isOtherInput(inputHashIn(session as SessionRun, id), request.inputHash)
+    // Whoever was refused cancels nobody.
+    if (signal && isAnothers((await actor.snapshot()).context)) throw otherInput(name, 'requestId', id)
+    if (signal?.aborted) cancel()
+    signal?.addEventListener('abort', cancel)
     const snapshot = await actor.waitFor(({ context }) => isAnothers(context) || !isWaiting(context as SessionRun, id))
     if (isAnothers(snapshot.context)) throw otherInput(name, 'requestId', id)
     over.abort()
@@ -86,28 +88,16 @@ export const turnsUnderWay = async (runtime: Runtime, name: string, sessionId: s
 }
 
 /** Of all sessions: nothing wakes one that waits for input. */
-export async function* turnsAtWork(runtime: Runtime, name: string): AsyncGenerator<{ sessionId: string; turn: string }> {
+export const turnsAtWork = async (runtime: Runtime, name: string): Promise<{ sessionId: string; turn: string }[]> => {
+  const all: { sessionId: string; turn: string }[] = []
   type Page = { actors: readonly { id: string; wakeAt: number | null }[]; next: string | null }
   for (let after: string | null | undefined; after !== null; ) {
     const page: Page = await runtime.command<Page>('actors.list', { kind: name, states: false, limit: 100, ...(after && { after }) })
     for (const { id: sessionId, wakeAt } of page.actors)
-      if (wakeAt !== null) for (const turn of await turnsUnderWay(runtime, name, sessionId)) yield { sessionId, turn }
+      if (wakeAt !== null) for (const turn of await turnsUnderWay(runtime, name, sessionId)) all.push({ sessionId, turn })
     after = page.next
   }
-}
-
-/** @param within the run that wants a turn @throws LadderError SUPERVISOR_DISPATCH_CYCLE where that is a turn of the session, which would wait for itself */
-export const requireOther = async (runtime: Runtime, name: string, sessionId: string, within: string): Promise<void> => {
-  const session = await sessionOf(runtime, name, sessionId)
-  if (!session || !underWay(session).some(({ request }) => request.id === within)) return
-  throw new LadderError(
-    'SUPERVISOR_DISPATCH_CYCLE',
-    `a turn of the session '${sessionId}' of '${name}' wants another one, and would wait for itself`,
-    {
-      context: { sessionId, chain: [name, name] },
-      hint: 'ask in a session of its own',
-    },
-  )
+  return all
 }
 
 const isWaiting = (session: SessionRun, id: string): boolean => isKnown(session, id) && !session.answers.some((one) => one.id === id)

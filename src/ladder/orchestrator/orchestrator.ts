@@ -8,7 +8,7 @@ import type { LadderEvent } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { handlers as handlersKind, signal as signalKind, text, valueIn } from '../given.ts'
 import { type Handlers, Listeners } from '../listeners.ts'
-import { type Bound, callOptions } from '../options.ts'
+import { type Bound, callOptions, type Neighbour } from '../options.ts'
 import type { Schema } from '../schema.ts'
 import { checkpointStoreFor, namedSnapshots } from '../stores/defaults.ts'
 import { guardedStore } from '../stores/guarded-store.ts'
@@ -17,9 +17,9 @@ import { calledWith, Streamed } from '../streamed.ts'
 import { checkedIntents } from '../supervisor/check.ts'
 import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
-import { calling } from '../work/calls.ts'
+import { atWork } from '../work/calls.ts'
 import { written } from '../written.ts'
-import { answerOf, requireOther, sessionOf, turnsAtWork, turnsUnderWay } from './asking.ts'
+import { answerOf, sessionOf, turnsAtWork, turnsUnderWay } from './asking.ts'
 import { besideMachine } from './beside.compile.rules.ts'
 import { HostBinding } from './binding.ts'
 import type { Compaction } from './compaction.rules.ts'
@@ -39,7 +39,7 @@ import { refusedAnswer } from './report.rules.ts'
 import { checkedCall, compactRequestOf, requestOf } from './request.ts'
 import { Results } from './results.ts'
 import { allRuns } from './runs.rules.ts'
-import type { SessionToolOptions } from './scope.ts'
+import type { SessionToolOptions, ToolCall } from './scope.ts'
 import { type SessionRequest, type SessionRun, underWay } from './session.context.ts'
 import { sessionActors } from './session.effects.ts'
 import { signatureOf } from './signature.rules.ts'
@@ -61,6 +61,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   readonly machine: AnyStateMachine
   readonly machines: Readonly<Record<string, AnyStateMachine | { machine: AnyStateMachine; defaultInput: (id: string) => unknown }>>
   readonly agents: readonly Agent[]
+  /** What others on its runtime ask of its sessions, and of the runs of their turns, by the kinds of those. */
+  readonly neighbours: Readonly<Record<string, Neighbour>>
   readonly #checked: CheckedOrchestrator
   readonly #supervisor: Supervisor
   readonly #binding: HostBinding
@@ -81,7 +83,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       () => new Supervisor(supervised, { isSingle: !iterate, ...(iterate && { snapshots: () => namedSnapshots(snapshotStore || undefined) }) }),
     )
     this.#binding = new HostBinding(name)
-    this.#underWay = new UnderWay(name, this.#supervisor, this.#binding)
+    this.#underWay = new UnderWay(checked, this.#supervisor, this.#binding)
     this.signature = signatureOf(definition, checkedIntents(supervised))
     const store = () => this.#store()
     this.#results = new Results(checked, { signature: this.signature, binding: this.#binding, store })
@@ -102,6 +104,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       ...(summarizer && { [summaryKind]: summarizer.machine }),
     }
     this.agents = [...new Set([...this.#supervisor.agents, ...(summarizer?.agents ?? [])])]
+    this.neighbours = { [name]: this.#underWay, [turnKind]: this.#supervisor, ...(summarizer && { [summaryKind]: summarizer }) }
     configured(() => checkHeard(on, observe))
     this.#listeners = new Listeners(on)
   }
@@ -143,9 +146,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Waits for all turns that are under way: those that a crash has cut off go on by themselves when the runtime starts. */
   async drain(): Promise<TurnResult<Data>[]> {
-    const resumed: Promise<TurnResult<Data>>[] = []
-    for await (const { sessionId, turn } of turnsAtWork(this.#binding.runtime, this.name)) resumed.push(this.#attached(sessionId, turn, {}))
-    return Promise.all(resumed)
+    return Promise.all((await turnsAtWork(this.#binding.runtime, this.name)).map(({ sessionId, turn }) => this.#attached(sessionId, turn, {})))
   }
 
   /** `compact` summarises a history without applying that; others are what the definition says. @throws LadderError ORCHESTRATOR_COMMAND_UNKNOWN; what a handler throws */
@@ -220,23 +221,23 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     return orchestratorTool(this, options)
   }
 
-  /** @param inside where it stands in the run that it is a tool of */
-  run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, inside?: SessionRequest['inside']): Streamed<TurnResult<Data>> {
+  /** @param call of the run that it is a tool of */
+  run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, call?: ToolCall): Streamed<TurnResult<Data>> {
     const { requestId = uuid(), state, force } = options
-    const within = inside?.rootRunId ?? calling.getStore()?.rootRunId
     return this.#streamed(options, async (hear) => {
       const said = checkedCall(this.name, sessionId, history, requestId)
       let request: SessionRequest
       try {
-        if (within !== undefined) await requireOther(this.#binding.runtime, this.name, sessionId, within)
+        await (call ?? atWork())?.waitFor?.({ kind: this.name, id: sessionId, request: requestId }, (kind) => this.#binding.to?.neighbour?.(kind))
         request = await requestOf(this.#checked, this.#supervisor, {
           id: requestId,
           input,
           history: said,
           state,
           force,
-          inside,
+          inside: call?.inside,
           isNamed: options.requestId !== undefined,
+          signal: options.signal,
           record: this.#binding.to && (async () => (await this.#store()).record(this.name, sessionId)),
         })
       } catch (error) {

@@ -2,6 +2,7 @@
 import { LadderError, wordsOf } from '../errors.ts'
 import { checkedHistory, type HistoryMessage } from '../history.rules.ts'
 import type { RunInput } from '../run.rules.ts'
+import { unlessAborted } from '../running.ts'
 import { inputHashOf } from '../same-input.ts'
 import { fitted } from '../schema.ts'
 import type { SessionRecord } from '../stores/store.ts'
@@ -21,6 +22,7 @@ type Said = {
   record: (() => Promise<SessionRecord>) | undefined
   /** By its caller. */
   isNamed: boolean
+  signal: AbortSignal | undefined
 }
 
 const sessionIdBytesMax = 900
@@ -46,8 +48,11 @@ export const checkedCall = (name: string, sessionId: unknown, history: unknown, 
   return checkedHistory(history, `history of '${name}'`)
 }
 
-/** @throws LadderError where the input does not fit, or code of its author fails at the history */
-export const requestOf = async ({ definition, name, policy }: CheckedOrchestrator, supervisor: Supervisor, said: Said): Promise<SessionRequest> => {
+/** @throws LadderError where the input does not fit, or code of its author fails at the history; the reason of the signal, as of one that has not been sent */
+export const requestOf = (checked: CheckedOrchestrator, supervisor: Supervisor, said: Said): Promise<SessionRequest> =>
+  unlessAborted(said.signal, made(checked, supervisor, said))
+
+const made = async ({ definition, name, policy }: CheckedOrchestrator, supervisor: Supervisor, said: Said): Promise<SessionRequest> => {
   const { id, input, history, state, force, inside, isNamed, record } = said
   const inputHash = isNamed ? inputHashOf(input) : undefined
   const { messages: foldable, from } =

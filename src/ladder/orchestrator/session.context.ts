@@ -201,7 +201,7 @@ export const turnRunId = ({
   return runName(sessionId, version, turnIndex, turn?.attempt ?? 1)
 }
 
-export const summaryRunId = (run: SessionRun): string => `${run.turn?.request.id}/summary`
+export const summaryRunId = ({ turn }: { turn?: Pick<UnderWay, 'request'> | undefined }): string => `${turn?.request.id}/summary`
 
 /** Where the runs of a turn stand: the turn itself is called as its request, and is their root wherever it was asked for. */
 const insideOf = ({ turn }: SessionRun) => ({ rootRunId: turn?.request.id ?? '', parentRunId: turn?.request.id ?? '', isRoot: true as const })

@@ -15,6 +15,7 @@ const Wait = {
   wait: z.boolean().optional().describe('whether the answer waits for the end of the run; default: no'),
   timeoutMs: z.number().int().min(0).max(3_600_000).optional().describe('ms to wait; default 30,000. The run goes on after it'),
 }
+const waitDefaultMs = 30_000
 type Waiting = { wait?: boolean | undefined; timeoutMs?: number | undefined }
 
 /** @property status `running`, or how it has ended, and then with its result */
@@ -29,7 +30,7 @@ export const ladderCommands = (executables: readonly AnyExecutable[]): Readonly<
       hint: `there are: ${executables.map((one) => one.name).join(', ')}`,
     })
   }
-  const answered = async (executable: AnyExecutable, runId: string, { wait = false, timeoutMs = 30_000 }: Waiting): Promise<Answer> => {
+  const answered = async (executable: AnyExecutable, runId: string, { wait = false, timeoutMs = waitDefaultMs }: Waiting): Promise<Answer> => {
     const result = await (wait ? executable.outcome(runId, { timeout: timeoutMs }).catch(unlessLate) : executable.look(runId))
     return result ? { runId, status: result.report.status, ...result } : { runId, status: 'running' }
   }
@@ -62,7 +63,8 @@ export const ladderCommands = (executables: readonly AnyExecutable[]): Readonly<
     run: ({ name, input, runId, ...waiting }) =>
       told(async () => {
         const executable = named(name)
-        return answered(executable, await executable.start(input, runId === undefined ? {} : { runId }), waiting)
+        const begun = await inTime((signal) => executable.start(input, { signal, ...(runId !== undefined && { runId }) }), waiting)
+        return answered(executable, begun, waiting)
       }),
   })
   const result = command({
@@ -177,6 +179,24 @@ const told = async (work: () => Promise<unknown>): Promise<unknown> => {
         cause: error,
       },
     )
+  }
+}
+
+/** Not less, however short the wait for the run is to be. */
+const checkLeastMs = 1_000
+
+/** @throws RuntimeError timeout where a check of an author's own takes longer */
+const inTime = async (begin: (signal: AbortSignal) => Promise<string>, { timeoutMs = waitDefaultMs }: Waiting): Promise<string> => {
+  const late = new AbortController()
+  const limitMs = Math.max(timeoutMs, checkLeastMs)
+  const error = new RuntimeError('timeout', `the input was not checked within ${limitMs} ms`, {
+    hint: 'nothing was begun: see what the schema of the executable waits for, or give it more time with timeoutMs',
+  })
+  const timer = setTimeout(() => late.abort(error), limitMs)
+  try {
+    return await begin(late.signal)
+  } finally {
+    clearTimeout(timer)
   }
 }
 

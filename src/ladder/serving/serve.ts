@@ -53,7 +53,7 @@ export const serve = (executables: readonly AnyExecutable[], options: ServeOptio
       if (request.method !== 'POST') throw new Refusal('method_not_allowed', 'runs are begun with POST')
       await door(request, environment)
       const executable = named(request)
-      return await streamed(executable, await askedIn(request, { bodyBytesMax, cancelOnClose }))
+      return await streamed(executable, await askedIn(request, { bodyBytesMax, cancelOnClose }), request.signal)
     } catch (error) {
       return refusalOf(error).response()
     }
@@ -64,12 +64,13 @@ export const serve = (executables: readonly AnyExecutable[], options: ServeOptio
 const streamed = async (
   executable: AnyExecutable,
   { input, attaches, after, cancelsOnClose, runId = crypto.randomUUID() }: Asked,
+  signal: AbortSignal,
 ): Promise<Response> => {
   if (attaches) await executable.look(runId)
   // Before it begins: who has the headers misses nothing.
   const heard = executable.hear(runId, after)
   try {
-    if (!attaches) await executable.start(input, { runId })
+    if (!attaches) await executable.start(input, { runId, signal })
   } catch (error) {
     heard.stop()
     throw error

@@ -56,7 +56,7 @@ const bareChart = (shape: SupervisorShape) => {
       broken: { target: 'ended', actions: [about('breakBranch', intent), about('tellSettled', intent)] },
     })
     return {
-      initial: 'choosing',
+      initial: 'resting',
       ...(timeoutMs !== undefined && {
         after: {
           [timeOf(intent)]: [
@@ -66,13 +66,11 @@ const bareChart = (shape: SupervisorShape) => {
         },
       }),
       states: {
-        choosing: {
-          always: [{ guard: about('is chosen', intent), target: initial, actions: [about('tellBranch', intent)] }, { target: 'resting' }],
-        },
+        // All that are not chosen stay: what leaves at once is compared with each other by XState, at the price of a third power.
+        resting: { always: { guard: about('is chosen', intent), target: initial, actions: [about('tellBranch', intent)] } },
         ...states,
         ...(timeoutMs !== undefined && { leaving: leaving(intent, expired) }),
         ended: { type: 'final' },
-        resting: { type: 'final' },
       },
     }
   }
@@ -95,7 +93,7 @@ const bareChart = (shape: SupervisorShape) => {
         id: 'dispatching',
         type: 'parallel',
         states: Object.fromEntries(intents.map((intent) => [intent.name, regionOf(intent)])),
-        onDone: 'merging',
+        always: { guard: 'all have ended', target: 'merging' },
       },
       merging: {
         ...(ack && { entry: ['leaveAck'] }),

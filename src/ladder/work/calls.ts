@@ -4,11 +4,13 @@ import type { AnyActorRef } from 'xstate'
 import { type AnyEvent, effect, now } from '../../index.ts'
 import type { Caller } from '../binding.ts'
 import type { LadderEvent, Report, Result } from '../envelope.ts'
-import { LadderError, type LadderErrorBody } from '../errors.ts'
+import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
+import { shown } from '../given.ts'
 import type { HistoryMessage } from '../history.rules.ts'
-import { type ApartReport, type Chain, type RunInput, rootOf, statusOf, timesOf } from '../run.rules.ts'
+import { type ApartReport, type Awaited, type Chain, type RunInput, type RunWait, rootOf, statusOf, timesOf, waitReport } from '../run.rules.ts'
 import { refusedCall, type Streamed } from '../streamed.ts'
 import { together } from '../usage.rules.ts'
+import { requireNoCircle, type Waiter } from './waits.ts'
 
 /** Where such a run stands, and who wants it. */
 export type CallPlace = {
@@ -33,10 +35,17 @@ type WorkPlace = Pick<CallPlace, 'runId' | 'signal' | 'hear' | 'caller'> & {
   key: string
   chain: Chain
   begins: (kind: string, runId: string) => Promise<void>
+  /** @returns once it is written down */
+  waits: (ask: string, awaited: Awaited) => Promise<RunWait>
 }
 
 /** What the code is at work for that runs now: what it executes hangs below that. */
-export const calling = new AsyncLocalStorage<Calls | undefined>()
+const calling = new AsyncLocalStorage<Calls | undefined>()
+/** Undefined for code that is no such work, and once that has ended. */
+export const atWork = (): Calls | undefined => {
+  const calls = calling.getStore()
+  return calls?.isOver ? undefined : calls
+}
 
 export class Calls {
   /** Its work has ended: what is executed later is no part of it. */
@@ -50,8 +59,10 @@ export class Calls {
     this.#place = place
   }
 
-  get rootRunId(): string {
-    return this.#place.rootRunId
+  /** Its code is about to wait for what goes its own way. @throws LadderError SUPERVISOR_DISPATCH_CYCLE where that waits for it */
+  async waitFor(awaited: Awaited, waiterOf: (kind: string) => Waiter | undefined): Promise<void> {
+    const ask = `${this.#place.runId}/${awaited.kind}:${awaited.request ?? awaited.id}`
+    await requireNoCircle(await this.#place.waits(ask, awaited), waiterOf)
   }
 
   /** The same run for the same call, also after a crash; calls that are alike are counted. */
@@ -60,10 +71,10 @@ export class Calls {
     input: Input,
     options?: Options,
   ): Streamed<Result<Data>> {
-    const { runId, rootRunId, key, chain, ...place } = this.#place
-    const { name } = executable
-    const refusal = this.#refusal(name)
+    const { runId, rootRunId, key, chain, waits: _, ...place } = this.#place
+    const refusal = notCallable(executable) ?? this.#refusal(executable.name)
     if (refusal) return refusedCall(refusal)
+    const { name } = executable
     const calledId = `${runId}/${this.#named(name, fingerprint(key, input, options?.history))}`
     const called: CallPlace = {
       ...place,
@@ -175,10 +186,26 @@ export const withCalls = async <End extends object>(
     caller: { stopped: signal, waits },
     begins: (kind, calledId) =>
       report({ type: 'ask.reported', conversation: calledId, report: { type: 'run.apart', kind, by: run.runId, work, key } } satisfies ApartReport),
+    waits: async (ask, awaited) => {
+      const wait: RunWait = { ask, waits: { ...awaited, by: run.runId, work, key } }
+      await report(waitReport(wait))
+      return wait
+    },
   })
   const end = await calling.run(calls, () => doing(calls))
   const called = await calls.end()
   return called.length > 0 ? { ...end, called } : end
+}
+
+const notCallable = (given: unknown): LadderError | undefined => {
+  const { called, execute } = (given ?? {}) as { called?: unknown; execute?: unknown }
+  if (typeof called === 'function') return undefined
+  return new LadderError('LADDER_CONFIG', `run() was given ${shown(given)}, which is nothing that it can run`, {
+    hint:
+      typeof execute === 'function'
+        ? 'call execute(input, { sessionId, history }) of an orchestrator itself: a turn belongs to its session'
+        : 'give what agent(), workflow() or the like returned; dispatch() takes the name of an intent',
+  })
 }
 
 /** 53 bits of what is called by whom: what is alike has the same. */
@@ -195,10 +222,10 @@ const fingerprint = (...parts: readonly unknown[]): string => {
   return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36)
 }
 
-const textOf = (value: unknown): string => {
+const textOf = (values: readonly unknown[]): string => {
   try {
-    return JSON.stringify(value)
+    return JSON.stringify(values)
   } catch {
-    return String(value)
+    return values.map(wordsOf).join(' ')
   }
 }

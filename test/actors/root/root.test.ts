@@ -214,6 +214,30 @@ test('a journal that answers slowly holds nobody up whose lease is good', async 
   expect({ acted, asked }).toEqual({ acted: ['acts as attempt 1'], asked: 1 })
 })
 
+test('what is written while the journal is asked does not look like an end that was lost', async () => {
+  const world = await aWorld()
+  const acted: string[] = []
+  const host = await world.host([careful(world, acted, 5_000)], {
+    placement: { has: () => true, admit: async () => undefined, sure: () => true },
+    journal: (journal) => ({
+      ...journal,
+      // It answers at once, and the answer is long on its way.
+      last: async (of) => {
+        const last = await journal.last(of)
+        await new Promise<void>((resolve) => void world.clock.setTimeout(resolve, 400))
+        return last
+      },
+    }),
+  })
+  await add(world, host)
+  await world.clock.advance(5_100)
+  const [second] = await add(world, host)
+  await world.clock.advance(10_000)
+
+  expect(second).toMatchObject({ value: { seq: 2 } })
+  expect(acted).toEqual(['acts as attempt 1'])
+})
+
 /** A journal in which commit `at` reads as something else. */
 const changed =
   (at: number, change: (commit: Commit) => unknown) =>

@@ -7,6 +7,11 @@ import { aLadderOf, killedAt, timeless } from '../a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
 
+const broken = (sum: number): boolean => {
+  if (sum === 13) throw new Error('out of luck')
+  return true
+}
+
 /** `did` is what has been paid and looked up. */
 const aClerk = (did: unknown[], approval?: ApprovalPolicy) =>
   agent({
@@ -17,7 +22,7 @@ const aClerk = (did: unknown[], approval?: ApprovalPolicy) =>
       tool({
         name: 'pay',
         description: 'Pays.',
-        input: z.object({ sum: z.number().max(100) }),
+        input: z.object({ sum: z.number().max(100).refine(broken) }),
         approval: approval === undefined,
         onCrash: 'retry',
         execute: ({ sum }) => (did.push(sum), `paid ${sum}`),
@@ -89,6 +94,7 @@ test('[WL-129] what is no decision is thrown, as is an input that does not fit; 
     { callId, decision: 'edit' },
     { callId, decision: 'edit', input: { sum: 'much' } },
     { callId, decision: 'edit', input: { sum: 1000 } },
+    { callId, decision: 'edit', input: { sum: 13 } },
     { callId, decision: 'approve', input: {} },
     { decision: 'approve' },
   ]

@@ -210,17 +210,24 @@ test('[WL-024] sixteen turns of a session run at the same time, and the next one
   expect((await kit.clock.until(Promise.all(all))).map(({ turnIndex }) => turnIndex)).toEqual([...all.keys()])
 })
 
-test('[WL-024, WL-100] a turn whose code wants another one of its own session is refused there too: all others may be under way', async () => {
-  const desk: Orchestrator<string> = orchestrator({
+test('[WL-024, WL-100] a turn may have another one of its own session made, as long as that finds room', async () => {
+  type Deep = { deep: number; code: string | undefined }
+  const desk: Orchestrator<string, Deep> = orchestrator({
     name: 'desk',
     sessionLock: false,
+    state: { deep: 0, code: undefined as string | undefined },
     intents: {
-      ask: async () => ({ said: (await desk.execute('inner', { sessionId: 's', history: [] })).error?.code }),
+      ask: async ({ input }) => {
+        const { data, error } = await desk.execute(`${input}.`, { sessionId: 's', history: [] })
+        return data ?? { deep: String(input).length, code: error?.code }
+      },
     },
     route: () => 'ask' as const,
   })
   await using kit = await aLadder(desk)
-  expect(await kit.clock.until(desk.execute('outer', { sessionId: 's', history: [] }))).toMatchObject({ data: { said: 'SUPERVISOR_DISPATCH_CYCLE' } })
+  expect(await kit.clock.until(desk.execute('.', { sessionId: 's', history: [] }))).toMatchObject({
+    data: { deep: 16, code: 'SUPERVISOR_DISPATCH_CYCLE' },
+  })
 })
 
 test('[WL-024, WL-037] calls of tools that wait for people in turns at the same time are listed together and decided one by one', async () => {

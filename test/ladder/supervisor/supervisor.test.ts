@@ -1,8 +1,10 @@
 /** Supervisors as their authors and users meet them. */
 import { expect, expectTypeOf, test } from 'vitest'
+import { initialTransition, transition } from 'xstate'
 import { z } from 'zod'
 import type { ModelRequest } from '../../../src/index.ts'
 import { agent, type Choice, END, type Intent, type LadderEvent, router, supervisor, workflow } from '../../../src/ladder/index.ts'
+import { growth, growthMax } from '../../support/growth.ts'
 import { aLadder, aLadderOf } from '../a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
@@ -112,6 +114,20 @@ test('[WL-086, WL-093] a route and an evaluation that throw are SUPERVISOR_FAILE
     expect(await kit.clock.until(one.execute(undefined))).toMatchObject({
       error: { code: 'SUPERVISOR_FAILED', message: expect.stringContaining('no idea') },
     })
+})
+
+test('[WL-087, WL-104] a model that names nobody is asked again where it may be, as one that names somebody who is not there', async () => {
+  const told: string[] = []
+  const desk = supervisor({
+    name: 'desk',
+    intents: { write: { run: () => ({}), description: 'Writes it.' } },
+    router: router({ intents: ['write'], model: 'test/router', repair: 1 }),
+  })
+  const answers = ['{"next":[]}', '{"next":["write"]}', `{"next":"${END}"}`]
+  const model = (request: ModelRequest) => ({ text: answers[told.push(last(request)) - 1] as string, usage })
+  await using kit = await aLadderOf({ 'test/router': model }, desk)
+  expect(await kit.clock.until(desk.execute('bees'))).toMatchObject({ report: { status: 'completed' } })
+  expect(told).toHaveLength(3)
 })
 
 test('[WL-087, WL-104] a model chooses: it is told the goal, who there is, and what was done', async () => {
@@ -369,4 +385,18 @@ test('the name of an intent that is not there is a compile error', () => {
   supervisor({ name: 'desk', intents, route: () => 'a', initialAgent: undefined as unknown as 'c' })
   // @ts-expect-error no intent has this name
   supervisor({ name: 'desk', intents, route: () => 'a', evaluate: () => ({ reassignTo: 'c' }) })
+})
+
+test('an iteration costs more with each intent there is, and no power of them', () => {
+  const prepare = (count: number) => {
+    const intents = Object.fromEntries(Array.from({ length: count }, (_, index) => [`i${index}`, () => undefined]))
+    const { machine } = supervisor({ name: 'desk', state: {}, intents, initialAgent: 'i0', route: () => END })
+    const [ready] = initialTransition(machine, { runId: 'r', input: 'x', state: {} })
+    return () => {
+      const [dispatching] = transition(machine, ready, { type: 'execute' })
+      expect(dispatching.value).toMatchObject({ working: { dispatching: { i0: 'running', i1: 'resting' } } })
+    }
+  }
+
+  expect(growth(100, prepare)).toBeLessThan(growthMax)
 })
