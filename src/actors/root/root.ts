@@ -5,7 +5,6 @@
 import { type ErrorBody, errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { AnyEvent, Commit, Receipt } from '../../contracts/journal.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
-import type { Doubtful } from '../journal/recovery.ts'
 import type { Registration } from '../registration.ts'
 import type { Replica } from '../replica/replica.ts'
 import { emittedBy, mustBeRepeated, type Output } from '../replica/sink.ts'
@@ -16,7 +15,8 @@ import { type Arriving, Mailbox, unanswered } from './mailbox.ts'
 import { writeRelease } from './release.ts'
 import { type InputNames, type RootHost, RootSink } from './root-host.ts'
 import { type Applied, State } from './state.ts'
-import { backoffMs, exhaustion, lostError, notHereError, Pause, quarantinedError, takeoverRestMs, verdict } from './supervision.ts'
+import { backoffMs, lostError, notHereError, Pause, quarantinedError, takeoverRestMs, verdict } from './supervision.ts'
+import { goOn, redo, type TakeUpParts } from './take-up.ts'
 
 export class Root {
   readonly address: Address
@@ -28,6 +28,7 @@ export class Root {
   readonly #effects: EffectRunner
   readonly #committer: Committer
   readonly #commitLoop: CommitLoop
+  readonly #parts: TakeUpParts
   #phase: 'opening' | 'open' | 'closing' | 'gone' = 'opening'
   leaving: Promise<void> | undefined // resolves when it has left memory
   #gone: RuntimeError | undefined
@@ -63,7 +64,9 @@ export class Root {
       actionFailed: () => this.#commitLoop.start(),
     })
     this.#committer = new Committer({ root: this, host: this.#host, state: this.#state, effects: this.#effects, alive: () => this.#alive() })
+    this.#parts = { root: this, host, state: this.#state, effects: this.#effects, committer: this.#committer }
   }
+
   get quarantine(): ErrorBody | undefined {
     return this.#state.ledger.quarantine
   }
@@ -116,35 +119,18 @@ export class Root {
       const restMs = takeoverRestMs(this.#state.ledger)
       const changed = replica && !this.quarantine ? await this.#state.begins() : undefined
       if (changed && this.#mailbox.addAll(changed)) await this.#cycle()
-      else if (replica && !this.quarantine && (changed ?? (replica.effects.size > 0 || doubtful.length > 0))) await this.#redo(replica, doubtful, {})
+      else if (replica && !this.quarantine && (changed ?? (replica.effects.size > 0 || doubtful.length > 0)))
+        await redo(this.#parts, { replica, doubtful }, {})
       else if (adopt && adopts) await this.#committer.note({}) // not adopted until that is written
       this.#alive()
       this.#phase = 'open'
-      if (this.replica && !this.quarantine) this.#go(this.replica, restMs)
+      if (this.replica && !this.quarantine) goOn(this.#parts, this.replica, restMs)
       this.#commitLoop.start()
       return this
     } catch (error) {
       this.#release(error)
       throw this.#gone ?? error
     }
-  }
-
-  /** Takes up what a life before left undone. Nothing may be done again before the claim says who does it. */
-  async #redo(replica: Replica, doubtful: Doubtful[], extra: Partial<Commit>): Promise<void> {
-    for (const { commit, outputs } of doubtful) this.#effects.addPending(outputs, commit.seq)
-    const quarantine = extra.revived ? undefined : exhaustion(this.#state.ledger, replica.effects.keys(), this.#host.limits.takeoverMax)
-    await this.#committer.note(quarantine ? { quarantine } : extra)
-    if (quarantine) return this.#effects.discardPending()
-    for (const { commit, outputs } of doubtful) {
-      this.#host.committed(this, commit, emittedBy(outputs), true)
-      this.#effects.run(outputs, replica, this.epoch)
-    }
-  }
-
-  /** Starts whatever the tree says is active. */
-  #go(replica: Replica, restMs = 0): void {
-    this.#effects.launchAll(replica, this.epoch, restMs)
-    this.#effects.arm(replica, this.#state.ledger.at)
   }
 
   /**
@@ -183,6 +169,7 @@ export class Root {
     else this.#mailbox.add(waiting)
     if (!this.#gone) this.#commitLoop.start()
   }
+
   async #cycle(): Promise<void> {
     const batch = this.#mailbox.take()
     const failed = this.#effects.takeFailed()
@@ -242,7 +229,7 @@ export class Root {
     if (crash) environment.log.error({ actor: this.name, error: crash }, 'an actor failed and is restarted from its journal')
     if (crash) await this.#pause.wait(environment.clock, backoffMs(ledger.crashes, ledger.at, limits))
     if (this.leaving || this.#gone) return
-    this.#go(replica)
+    goOn(this.#parts, replica)
     for (const { action } of failed) this.#effects.act(action)
   }
 
@@ -250,11 +237,11 @@ export class Root {
   async revive(): Promise<boolean> {
     let revived = false
     await this.#commitLoop.alone(async () => {
-      const past = this.quarantine && !this.leaving && !this.#gone ? await this.#state.read() : undefined
-      if (!past?.replica) return
-      await this.#redo(past.replica, past.doubtful, { revived: true })
+      const { replica, doubtful = [] } = this.quarantine && !this.leaving && !this.#gone ? await this.#state.read() : {}
+      if (!replica) return
+      await redo(this.#parts, { replica, doubtful }, { revived: true })
       revived = true
-      this.#go(past.replica)
+      goOn(this.#parts, replica)
     })
     if (!revived) await this.leaving
     if (!revived) this.#alive() // one that was let go has not been looked at
@@ -266,12 +253,13 @@ export class Root {
     this.leaving ??= this.#leave()
     return this.leaving
   }
+
   async #leave(): Promise<void> {
     if (this.#phase === 'open') this.#phase = 'closing'
     this.#pause.end()
     await this.#commitLoop.idle()
     // Alone: what an effect says meanwhile must not get into the snapshot without a commit.
-    const parts = { state: this.#state, effects: this.#effects, committer: this.#committer, log: this.#host.environment.log }
+    const parts = { ...this.#parts, log: this.#host.environment.log }
     await this.#commitLoop.alone(() => writeRelease(parts, () => this.#gone === undefined))
     this.#release(notHereError(this.name))
   }
