@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type Actor, type Agent, formatAddress, hashOf, isRuntimeError, type Tool, uuid } from '../index.ts'
 import { LadderError, wordsOf } from './errors.ts'
-import { apartIn, callsIn, type Decided, type DecisionEvent, type RunState, type WaitingCall } from './run.rules.ts'
+import { type Awaited, apartIn, callsIn, type Decided, type DecisionEvent, type RunState, type WaitingCall, waitsIn } from './run.rules.ts'
 import { isSettled } from './running.ts'
 
 /** A call of a tool that waits for a person. */
@@ -61,8 +61,11 @@ const decisionEvent = (found: WaitingCall, given: Decision, agents: readonly Age
 
 /** Where what waits in a run is asked for. @property deciderOf who knows of runs of a kind */
 type Place = { agents: readonly Agent[]; actor: Actor; deciderOf: (kind: string) => Decider | undefined }
-/** What is asked who waits in a run of it. */
-export type Decider = { pending(runId: string): Promise<readonly PendingCall[]>; decide(runId: string, decision: Decision): Promise<void> }
+/** What is asked who waits in a run of it, or in the turn of a session that is that request. */
+export type Decider = {
+  pending(id: string, request?: string): Promise<readonly PendingCall[]>
+  decide(id: string, decision: Decision, request?: string): Promise<void>
+}
 
 /** Calls of tools that wait for a person, in all runs below too. @throws RuntimeError not_found */
 export const pendingIn = async ({ actor, deciderOf }: Omit<Place, 'agents'>): Promise<PendingCall[]> => {
@@ -70,7 +73,7 @@ export const pendingIn = async ({ actor, deciderOf }: Omit<Place, 'agents'>): Pr
   // Of a run that has ended nobody waits any more.
   if (isSettled(snapshot)) return []
   const state = snapshot.context as RunState
-  const apart = calledHere(actor, state).map(async ({ ask, apart: { kind } }) => (await deciderOf(kind)?.pending(ask).catch(unlessLost)) ?? [])
+  const apart = calledHere(actor, state).map(async ({ kind, id, request }) => (await deciderOf(kind)?.pending(id, request).catch(unlessLost)) ?? [])
   return [...callsIn(state).map(({ approval }) => approval), ...(await Promise.all(apart)).flat()]
 }
 
@@ -82,7 +85,7 @@ export const decide = async (runId: string, decision: Decision, { agents, actor,
   const found = isSettled(snapshot) ? undefined : callsIn(state).find(({ approval }) => approval.callId === given.callId)
   if (!found) {
     const below = isSettled(snapshot) ? [] : calledHere(actor, state)
-    for (const { ask, apart } of below) if (await isDecidedIn(deciderOf(apart.kind), ask, given)) return
+    for (const one of below) if (await isDecidedIn(deciderOf(one.kind), one, given)) return
     throw notWaiting(runId, given.callId, state)
   }
   const id = uuid()
@@ -92,8 +95,14 @@ export const decide = async (runId: string, decision: Decision, { agents, actor,
   if (first && first.id !== id) throw alreadyDecided(runId, first)
 }
 
-/** Runs apart that are this one's own: a fork remembers those of its origin. */
-const calledHere = ({ address }: Actor, state: RunState) => apartIn(state).filter(({ apart }) => apart.key.startsWith(`${formatAddress(address)}/`))
+/** Runs apart, and turns, that are this one's own: a fork remembers those of its origin. What it waits for by the name of a run is the affair of whoever else has that name. */
+const calledHere = ({ address }: Actor, state: RunState): Awaited[] => {
+  const isOwn = ({ key }: { key: string }): boolean => key.startsWith(`${formatAddress(address)}/`)
+  return [
+    ...apartIn(state).flatMap(({ ask, apart }) => (isOwn(apart) ? [{ kind: apart.kind, id: ask }] : [])),
+    ...waitsIn(state).flatMap(({ waits }) => (isOwn(waits) && waits.request !== undefined ? [waits] : [])),
+  ]
+}
 
 /** One that has been noted and has not begun, or that cannot be read, has nobody who waits. */
 const unlessLost = (error: unknown): undefined => {
@@ -101,9 +110,9 @@ const unlessLost = (error: unknown): undefined => {
 }
 
 /** @returns whether it waited there @throws LadderError APPROVAL_UNKNOWN where it was decided there before; SCHEMA_VALIDATION_FAILED */
-const isDecidedIn = async (decider: Decider | undefined, runId: string, decision: Decision): Promise<boolean> => {
+const isDecidedIn = async (decider: Decider | undefined, { id, request }: Awaited, decision: Decision): Promise<boolean> => {
   try {
-    await decider?.decide(runId, decision)
+    await decider?.decide(id, decision, request)
     return decider !== undefined
   } catch (error) {
     if (!(error instanceof LadderError)) return unlessLost(error) ?? false

@@ -18,7 +18,7 @@ import { type Begin, followRun, leaving, unlessAborted, unlessEnded } from './ru
 import { inputHashOf, sameInput } from './same-input.ts'
 import { fitted, type Schema } from './schema.ts'
 import { calledWith, Streamed } from './streamed.ts'
-import { type CallPlace, calling } from './work/calls.ts'
+import { atWork, type CallPlace } from './work/calls.ts'
 
 type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
 /** `called`: by code of another run. `isNamed`: by its caller. */
@@ -77,8 +77,8 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     return calledWith(
       () => callOptions<ExecuteOptions>(this.name, options, this.callKinds),
       ({ runId, ...rest }) => {
-        const calls = runId === undefined ? calling.getStore() : undefined
-        if (calls && !calls.isOver) return calls.stream(this, input, rest)
+        const calls = runId === undefined ? atWork() : undefined
+        if (calls) return calls.stream(this, input, rest)
         return this.#run(runId ?? uuid(), { type: 'execute' }, { ...rest, isNamed: runId !== undefined }, input)
       },
     )
@@ -231,6 +231,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
         ...(given.history && { history: given.history }),
       }
       await options.called?.begins(this.name)
+      await atWork()?.waitFor({ kind: this.name, id: runId }, this.neighbourOf)
       const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
       const takeBack = options.context && lend(this, runId, options.context)
       const hearing = this.#hearing(runId, streamed)
@@ -246,8 +247,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
         takeBack?.()
       }
     }
-    const ended = options.called ? this.binding.outlasting(options.called.caller, work) : work()
-    streamed.follow(ended.finally(() => leave.abort()))
+    streamed.follow((options.called ? this.binding.outlasting(options.called.caller, work) : work()).finally(() => leave.abort()))
     return streamed
   }
 

@@ -1,17 +1,18 @@
 /** What has runs on a runtime: each is an actor whose kind is its name, and is asked for by its id. */
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, isRuntimeError, machineSignature, now, RuntimeError, type WaitOptions } from '../index.ts'
-import { type Decider, type Decision, decide, type PendingCall, pendingIn } from './approval.ts'
+import { type Decision, decide, type PendingCall, pendingIn } from './approval.ts'
 import { Binding } from './binding.ts'
 import type { Report, Result } from './envelope.ts'
 import { type LadderCode, LadderError } from './errors.ts'
 import { ms, signal, text, valueIn } from './given.ts'
 import { heardIn, type RunFeed } from './heard.ts'
 import { silent, type Warn } from './listeners.ts'
-import { type Bound, callOptions, type GoOnOptions } from './options.ts'
-import type { RunState } from './run.rules.ts'
+import { type Bound, callOptions, type GoOnOptions, type Neighbour } from './options.ts'
+import { apartIn, type RunState, waitsIn } from './run.rules.ts'
 import { isSettled, unlessEnded } from './running.ts'
 import type { SnapshotStore } from './stores/store.ts'
+import { noteOf, type Waits, waitsForNobody } from './work/waits.ts'
 
 export abstract class Hosted<Data = unknown> {
   abstract readonly type: Report['type']
@@ -75,7 +76,7 @@ export abstract class Hosted<Data = unknown> {
 
   /** Calls of tools that wait for a person, of all agents in the run, and in those that its code has called. @throws RuntimeError not_found */
   async pending(runId: string): Promise<readonly PendingCall[]> {
-    return this.known(runId, pendingIn({ actor: this.actor(runId), deciderOf: this.#deciderOf }))
+    return this.known(runId, pendingIn({ actor: this.actor(runId), deciderOf: this.neighbourOf }))
   }
 
   /**
@@ -84,10 +85,26 @@ export abstract class Hosted<Data = unknown> {
    * what is no decision, and for an input that does not fit the tool; RuntimeError not_found
    */
   async decide(runId: string, decision: Decision): Promise<void> {
-    await this.known(runId, decide(runId, decision, { agents: this.agents, actor: this.actor(runId), deciderOf: this.#deciderOf }))
+    await this.known(runId, decide(runId, decision, { agents: this.agents, actor: this.actor(runId), deciderOf: this.neighbourOf }))
   }
 
-  readonly #deciderOf = (kind: string): Decider | undefined => this.binding.to?.executable?.(kind)
+  /** For whom a run of it waits, and those that its code has called. */
+  async waitsOf(runId: string): Promise<Waits> {
+    const snapshot = await this.actor(runId)
+      .snapshot()
+      .catch((error: unknown) => {
+        if (!isRuntimeError(error) || !['not_found', 'drift', 'quarantined'].includes(error.code)) throw error
+      })
+    if (!snapshot || isSettled(snapshot)) return waitsForNobody
+    const state = snapshot.context as RunState
+    const waits = waitsIn(state)
+    return {
+      notes: waits.map(noteOf),
+      next: [...apartIn(state).map(({ ask, apart }) => ({ kind: apart.kind, id: ask })), ...waits.map((one) => one.waits)],
+    }
+  }
+
+  protected readonly neighbourOf = (kind: string): Neighbour | undefined => this.binding.to?.neighbour?.(kind)
 
   /** Says in the log of the runtime that code of somebody else failed. */
   protected readonly warn: Warn = (facts, message) => this.#warn(facts, message)

@@ -3,13 +3,14 @@ import type { Agent, Extension } from '../index.ts'
 import { LadderError } from './errors.ts'
 import { type AnyExecutable, Executable } from './executable.ts'
 import { anything, flag, type KindsOf, oneOf, optionsIn } from './given.ts'
-import type { Bound } from './options.ts'
+import type { Bound, Neighbour } from './options.ts'
 import { Schedule } from './schedule/schedule.ts'
 import { ladderCommands } from './serving/commands.ts'
 
 /** What is made of several machines: the sessions of an orchestrator, and their turns. */
 type Composed = {
   readonly name: string
+  readonly neighbours: Readonly<Record<string, Neighbour>>
   readonly machines: NonNullable<Extension['machines']>
   readonly agents: readonly Agent[]
   bind(bound: Bound | undefined): void
@@ -28,6 +29,10 @@ export type LadderOptions = {
   onDrift?: 'refuse' | 'force'
 }
 
+const neighboursOf = (one: Registered): [string, Neighbour][] => {
+  if (one instanceof Executable) return [[one.name, one]]
+  return 'neighbours' in one ? Object.entries(one.neighbours) : []
+}
 const machinesOf = (one: Registered) => Object.entries('machines' in one ? one.machines : { [one.name]: one.machine })
 
 /** @throws LadderError LADDER_CONFIG for two of one name, and for a schedule without what it runs */
@@ -52,8 +57,8 @@ export const ladder = (options: LadderOptions): Extension => {
     ...(serve && { commands: ladderCommands(runs) }),
     machines: Object.fromEntries(kinds.map(([kind, machine]) => [kind, onDrift === 'force' ? forced(machine) : machine])),
     async start({ runtime, transport: { registry }, environment: { clock, log } }) {
-      const named = new Map(executables.flatMap((one) => (one instanceof Executable ? [[one.name, one] as const] : [])))
-      const bound: Bound = { runtime, registry, clock, executable: (name) => named.get(name), warn: (facts, message) => log.warn(facts, message) }
+      const named = new Map(executables.flatMap(neighboursOf))
+      const bound: Bound = { runtime, registry, clock, neighbour: (name) => named.get(name), warn: (facts, message) => log.warn(facts, message) }
       for (const executable of executables) hosted(executable, bound)
       await Promise.all(schedules.map((schedule) => schedule.begin()))
       return () => {

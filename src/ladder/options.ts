@@ -4,6 +4,7 @@ import type { Decider } from './approval.ts'
 import { anything, flag, handlers, type KindsOf, optionsIn, record, signal, text } from './given.ts'
 import type { HistoryMessage } from './history.rules.ts'
 import type { Handlers, Warn } from './listeners.ts'
+import type { Waiter } from './work/waits.ts'
 
 export type ExecuteOptions = {
   /** Names the run: executing it again with the same input attaches to it, and never begins it twice; another input is refused. Default: a new one. */
@@ -39,13 +40,16 @@ export type GoOnOptions = Omit<ExecuteOptions, 'runId' | 'history'> & {
 
 export type CallOptions = Omit<ExecuteOptions, 'runId'>
 
+/** What others on the same runtime ask it. */
+export type Neighbour = Decider & Waiter
+
 /** What a runtime gives to the executables that it has. */
 export type Bound = {
   runtime: Runtime
   registry: Transport['registry']
   clock: Pick<Clock, 'now'>
-  /** What else has runs on it, by its name. */
-  executable?: (name: string) => Decider | undefined
+  /** What else has runs on it, or sessions, by its name. */
+  neighbour?: (name: string) => Neighbour | undefined
   /** Says in its log that a listener failed. */
   warn?: Warn
 }

@@ -1,7 +1,7 @@
 /** What every run remembers, whatever its rung, and how one run stands in another. Pure. */
 import type { AskReport } from '../index.ts'
 import type { Report } from './envelope.ts'
-import type { LadderErrorBody } from './errors.ts'
+import { LadderError, type LadderErrorBody } from './errors.ts'
 import type { RunHistory } from './history.rules.ts'
 
 /** Names of those that have called each other, for a run that code has called: none of them is called again below. */
@@ -39,12 +39,23 @@ export type RunApart = { ask: string; apart: { kind: string; by: string; work: s
 /** Its word to those that it is called by. */
 export type ApartReport = { type: 'ask.reported'; conversation: string; report: { type: 'run.apart' } & RunApart['apart'] }
 
+/** A run by its name, or the turn of a session `id` that is that request: an actor that goes its own way. */
+export type Awaited = { kind: string; id: string; request?: string }
+/** Code of the run `by` waits for one, or a call of a tool does. `ask` stands below the run; `work` and `key` as those of {@link RunApart}. */
+export type RunWait = { ask: string; waits: Awaited & { by: string; work: string; key: string } }
+type WaitReport = { type: 'ask.reported'; conversation: string; report: { type: 'run.waits' } & RunWait['waits'] }
+export const waitReport = ({ ask, waits }: RunWait): WaitReport => ({
+  type: 'ask.reported',
+  conversation: ask,
+  report: { type: 'run.waits', ...waits },
+})
+
 export type RunState = RunInput & {
   /** ms since the epoch */
   startedAt: number
   endedAt: number
-  /** Calls that wait for a person, and runs apart in which some may. */
-  waiting: readonly (WaitingCall | RunApart)[]
+  /** Calls that wait for a person, and runs apart and turns in which some may. */
+  waiting: readonly (WaitingCall | RunApart | RunWait)[]
   /** What people have decided of calls in it, and in runs inside of it. */
   decided?: readonly Decided[]
   error?: LadderErrorBody | undefined
@@ -74,13 +85,21 @@ export const below = (run: RunInput, parentRunId: string) => ({
 /** By which name its caller has brought along a context: that of the nearest run that was called, itself or above it. */
 export const callerOf = (run: RunInput): string => run.inside?.caller ?? (run.inside?.chain ? run.runId : rootOf(run))
 
-export const began = (input: RunInput, at: number) => ({ ...input, startedAt: at, endedAt: at, waiting: [] })
+/** @throws LadderError LADDER_CONFIG for a run that only an event would begin: whoever sent that is told, and no run is there */
+export const began = <Input extends RunInput>(input: Input, at: number) => {
+  if (typeof (input as Partial<Input> | undefined)?.runId !== 'string')
+    throw new LadderError('LADDER_CONFIG', 'this run was not begun', {
+      hint: 'begin it with execute() or start() of its executable, which say what it is given; send it events after that',
+    })
+  return { ...input, startedAt: at, endedAt: at, waiting: [] }
+}
 
-const aboutWaiting = ['tool.waiting', 'tool.decided', 'run.apart']
-export const isAboutWaiting = ({ report }: AskReport | ApartReport): boolean => aboutWaiting.includes(report.type)
+type Said = AskReport | ApartReport | WaitReport
+const aboutWaiting = ['tool.waiting', 'tool.decided', 'run.apart', 'run.waits']
+export const isAboutWaiting = ({ report }: Said): boolean => aboutWaiting.includes(report.type)
 
 /** What an agent has reported of the calls that wait, and code of the runs that it calls. */
-export const waitingSince = ({ waiting }: Pick<RunState, 'waiting'>, { conversation, report }: AskReport | ApartReport): RunState['waiting'] => {
+export const waitingSince = ({ waiting }: Pick<RunState, 'waiting'>, { conversation, report }: Said): RunState['waiting'] => {
   switch (report.type) {
     case 'tool.waiting':
       return [...waiting, { ask: conversation, approval: report.approval }]
@@ -91,6 +110,10 @@ export const waitingSince = ({ waiting }: Pick<RunState, 'waiting'>, { conversat
       // Code that a crash has cut off says it again.
       return waiting.some(({ ask }) => ask === conversation) ? waiting : [...waiting, { ask: conversation, apart }]
     }
+    case 'run.waits': {
+      const { type: _, ...waits } = report
+      return waiting.some(({ ask }) => ask === conversation) ? waiting : [...waiting, { ask: conversation, waits }]
+    }
     default:
       return waiting
   }
@@ -98,6 +121,7 @@ export const waitingSince = ({ waiting }: Pick<RunState, 'waiting'>, { conversat
 
 export const callsIn = ({ waiting }: Pick<RunState, 'waiting'>): WaitingCall[] => waiting.filter((one) => 'approval' in one)
 export const apartIn = ({ waiting }: Pick<RunState, 'waiting'>): RunApart[] => waiting.filter((one) => 'apart' in one)
+export const waitsIn = ({ waiting }: Pick<RunState, 'waiting'>): RunWait[] => waiting.filter((one) => 'waits' in one)
 
 /** About one attempt of a call. `id` tells it apart from others about the same, which came too late. */
 export type Decided = { callId: string; attempt: number; id: string; decision: 'approve' | 'deny' | 'edit'; by?: string; note?: string }

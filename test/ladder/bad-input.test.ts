@@ -1,7 +1,8 @@
 /** What authors and callers get wrong. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { agent, END, ladder, memoryStore, orchestrator, planner, schedule, supervisor, workflow } from '../../src/ladder/index.ts'
+import { agent, batch, END, ladder, memoryStore, orchestrator, planner, schedule, supervisor, workflow } from '../../src/ladder/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 import { aLadder } from './a-ladder.ts'
 
@@ -150,4 +151,37 @@ test.each([
     message: expect.stringMatching(/gave a (?:list|string)/),
     hint: expect.stringContaining('return'),
   })
+})
+
+test('[WL-004] what is sent to a run that nobody has begun is refused, whatever it is, and none is there afterwards', async () => {
+  const answers = agent({ name: 'answers', description: 'Answers.', model: 'test/scripted' })
+  const flow = workflow({ name: 'flow', steps: [{ name: 'wait', waitFor: 'paid' }] })
+  const desk = supervisor({ name: 'desk', intents: { a: () => undefined }, route: () => 'a' as const })
+  const plan = planner({ name: 'plan', model: 'test/scripted', capabilities: { ask: { use: answers, description: 'Answers.' } } })
+  const all = batch(flow, { name: 'all' })
+  await using kit = await aLadder(answers, flow, desk, plan, all)
+  for (const { name } of [answers, flow, desk, plan, all])
+    for (const type of ['execute', 'resume', 'cancel', 'paid', 'approve']) {
+      const actor = kit.runtime.actor(name, 'r')
+      await expect(actor.send({ type })).rejects.toMatchObject({
+        code: 'bad_request',
+        message: expect.stringContaining('was not begun'),
+        hint: expect.stringContaining('execute()'),
+      })
+      await expect(actor.snapshot()).rejects.toMatchObject({ code: 'not_found' })
+    }
+})
+
+test('[WL-004] a message to the subject of a run that nobody has begun becomes a dead letter that says so; the run begins later with what it is given', async () => {
+  const flow = workflow({ name: 'flow', steps: [{ name: 'all', run: ({ input }) => input }] })
+  await using kit = await aLadder(flow)
+  const { runtime } = kit
+  const { address } = runtime.actor('flow', 'r')
+  await runtime.publish(runtime.subjects.in(address), new TextEncoder().encode('{"type":"execute"}'), 'early')
+  const { inbox } = partsOf(runtime).transport
+  await vi.waitFor(async () => {
+    await kit.clock.settle()
+    expect(await inbox.deadLetters()).toMatchObject([{ id: 'early', reason: expect.stringContaining('was not begun') }])
+  })
+  expect(await kit.clock.until(flow.execute(5, { runId: 'r' }))).toMatchObject({ data: 5 })
 })

@@ -131,6 +131,38 @@ test('[WL-100] code dispatches intents by name, executables among them which nob
   expect(report.children[0]?.children.map(({ status }) => status)).toEqual(['completed', 'completed', 'failed'])
 })
 
+test.each(['itself', 'resume', 'inside', 'called', 'other'])(
+  '[WL-008, WL-100] code that would wait for a run that waits for it is told so, and does not wait for ever: %s',
+  async (how) => {
+    const seen: unknown[] = []
+    const caught = (wanted: Promise<unknown>) => wanted.catch((error: unknown) => void seen.push(error))
+    const inner: Executable<string> = workflow({
+      name: 'inner',
+      steps: [{ name: 'back', run: () => caught(flow.execute('go', { runId: 'r' })) }],
+    })
+    const flow: Executable<string> = workflow({
+      name: 'flow',
+      steps: [
+        {
+          name: 'all',
+          run: async ({ input, run }) => {
+            if (how === 'itself') await caught(flow.execute(input as string, { runId: 'r' }))
+            if (how === 'resume') await caught(flow.resume('r'))
+            if (how === 'called') await run(inner, input)
+            if (how === 'other') await inner.execute('go', { runId: 'other' })
+          },
+        },
+        ...(how === 'inside' ? [{ name: 'held', agent: inner }] : []),
+      ],
+    })
+    await using kit = await aLadder(flow, inner)
+    expect(await kit.clock.until(flow.execute('go', { runId: 'r' }))).toMatchObject({ report: { status: 'completed' } })
+    expect(seen).toMatchObject([
+      { code: 'SUPERVISOR_DISPATCH_CYCLE', message: expect.stringContaining('flow/r'), hint: expect.stringContaining('of its own') },
+    ])
+  },
+)
+
 test('[WL-100] A → B → A is a cycle that says so by its names; branches beside each other may dispatch the same', async () => {
   const seen: unknown[] = []
   const desk = supervisor({

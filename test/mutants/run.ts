@@ -1,6 +1,6 @@
 /**
  * Plants each bug into a copy of the source and says who notices: the simulation, or the tests that the bug names.
- * `node test/mutants/run.ts [--only NAME] [--seeds 400]`; the exit code says whether one survived.
+ * `node test/mutants/run.ts [--only NAME] [--share 1/3] [--seeds 400]`; the exit code says whether one survived.
  */
 import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,9 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type Mutant, mutants } from './mutants.ts'
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, seeds: { type: 'string', default: '400' } } })
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, share: { type: 'string', default: '1/1' }, seeds: { type: 'string', default: '400' } },
+})
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 /** A planted bug may hang whatever it breaks. */
 const patienceMs = 480_000
@@ -67,7 +69,8 @@ const tested = async (folder: string, tests: string[]): Promise<Noticed | undefi
 
 const firstWords = (text: string, pattern: RegExp): string | undefined => pattern.exec(text)?.[1]?.slice(0, 110)
 
-const chosen = mutants.filter(({ name }) => values.only === undefined || name.includes(values.only))
+const [share = 1, shares = 1] = values.share.split('/').map(Number)
+const chosen = mutants.filter(({ name }, place) => place % shares === share - 1 && (values.only === undefined || name.includes(values.only)))
 if (chosen.length === 0) {
   console.error(`no planted bug is named like '${values.only}'; there are:\n${mutants.map(({ name }) => `  ${name}`).join('\n')}`)
   process.exit(2)

@@ -203,7 +203,7 @@ export class State {
     this.replica = undefined
     this.initialOutputs = []
     this.#createInput = undefined
-    return createFailedError(this.name, errorBody(failure.error))
+    return createFailedError(this.name, failure.error)
   }
 
   #unlikeAtBirth(): { error: RuntimeError } | undefined {

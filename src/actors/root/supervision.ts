@@ -102,13 +102,21 @@ export const isSendersAffair = (failure: ErrorBody, input: Input): boolean =>
   (isUnnamed(failure) || isUnlike(failure)) && !('timer' in input) && !('from' in input)
 
 /** The machine could not even begin: nothing was written, so another input may do better. */
-export const createFailedError = (name: string, failure: ErrorBody): RuntimeError =>
-  isUnlike(failure)
+export const createFailedError = (name: string, thrown: unknown): RuntimeError => {
+  const failure = errorBody(thrown)
+  return isUnlike(failure)
     ? RuntimeError.from(failure)
     : new RuntimeError('bad_request', `${name} cannot begin: ${failure.message}`, {
-        hint: (isUnnamed(failure) && failure.hint) || "mend the machine's context or entry actions, or create it with another input",
+        hint: hintOf(thrown) ?? "mend the machine's context or entry actions, or create it with another input",
         data: { cause: failure },
       })
+}
+
+/** What the machine itself says to do, where it has thrown an error that says so. */
+const hintOf = (thrown: unknown): string | undefined => {
+  const { hint } = thrown instanceof Error ? (thrown as { hint?: unknown }) : {}
+  return typeof hint === 'string' ? hint : undefined
+}
 
 export const quarantinedError = (name: string, reason: ErrorBody): RuntimeError =>
   new RuntimeError('quarantined', `${name} was quarantined after repeated failures: ${reason.message}`, {

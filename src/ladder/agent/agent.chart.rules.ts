@@ -126,13 +126,13 @@ export const chartOf = (shape: AgentShape) => {
         tags: ['settled'],
         entry: ['end', 'tellFailed'],
         always: { guard: 'is inside', target: 'returned' },
-        on: { resume: resumingOf(around) },
+        on: { resume: resumingOf(shape) },
       },
       cancelled: {
         tags: ['settled'],
         entry: ['end', 'tellCancelled'],
         always: { guard: 'is inside', target: 'returned' },
-        on: { resume: resumingOf(around) },
+        on: { resume: resumingOf(shape) },
       },
       returned: { type: 'final', entry: ['close'] },
     },
@@ -140,8 +140,18 @@ export const chartOf = (shape: AgentShape) => {
 }
 
 /** Where its prompt could not be made, nothing has been asked; where it had its data, only code around it has failed. */
-const resumingOf = (around: AroundShape | undefined) => [
+const resumingOf = ({ name, isChecked, around }: AgentShape) => [
   ...(around?.wraps ? [{ guard: 'has its data', target: 'working.leaving', actions: ['mend'] }] : []),
+  ...(around?.budget
+    ? [
+        {
+          guard: 'has answered too late',
+          ...(isChecked
+            ? { target: 'working.checking', actions: ['mend', 'takeLate'] }
+            : { target: keptOf(name, around), actions: ['mend', 'takeLate', 'takeLateData'] }),
+        },
+      ]
+    : []),
   { guard: 'was asked', target: 'working.asking', actions: ['mend'] },
   { target: 'working', actions: ['mend'] },
 ]

@@ -28,6 +28,9 @@ const broken = (name: string, event: EventObject): LadderErrorBody =>
     context: { agent: name },
   })
 
+/** It wants no tool any more. */
+const hasAnswered = ({ isAnswered, calls }: Around['trip']): boolean => isAnswered === true && calls.length === 0
+
 /** What a model is told when it goes on. */
 const notAccepted = ({ code, message }: LadderErrorBody): string =>
   code === 'GUARDRAIL_VIOLATION' ? `Your answer was not accepted: ${message}\nAnswer again.` : 'You were interrupted. Go on with your task.'
@@ -57,13 +60,19 @@ export const aroundActions = ({ name, budget, now, unpriced, word }: Parts): Rec
     failRefused: assign(({ context }: Scope) => {
       const { refusal, trip } = aroundOf(context)
       // It ended with an answer: the model has to be told why that is not the end.
-      const next = refusal && trip.isAnswered && trip.calls.length === 0 ? notAccepted(refusal) : undefined
+      const next = refusal && hasAnswered(trip) ? notAccepted(refusal) : undefined
       return { error: refusal, next, ...changed(context, { refusal: undefined }) }
     }),
     takeSaid: assign(({ context }: Scope) => {
       const { said = '' } = aroundOf(context)
       return { text: said, data: said, error: undefined, ...changed(context, { said: undefined }) }
     }),
+    /** It was what the budget was spent on, and stands in the journal. */
+    takeLate: assign(({ context }: Scope) => {
+      const { trip, revised = trip.text } = aroundOf(context)
+      return { text: revised, next: undefined }
+    }),
+    takeLateData: assign(({ context }: Scope) => ({ data: (context as AgentRun).text })),
     takeRevised: assign(({ context }: Scope) => {
       const { revised } = aroundOf(context)
       return revised === undefined ? {} : { text: revised, data: revised }
@@ -108,6 +117,7 @@ export const aroundGuards: Record<string, never> = {
   'was refused': ({ context }: Scope) => context.stopped === undefined && aroundOf(context).refusal !== undefined,
   'has spoken for itself': ({ context }: Scope) => context.stopped === undefined && aroundOf(context).said !== undefined,
   'is over its budget': ({ context }: Scope) => aroundOf(context).violation !== undefined,
+  'has answered too late': ({ context }: Scope) => context.error?.code === 'BUDGET_EXCEEDED' && hasAnswered(aroundOf(context).trip),
   'is known': ({ event }: Scope) => outputOf<{ found?: Found }>(event).found !== undefined,
   'is not to be kept': ({ context }: Scope) => context.trips !== 1 || context.calls.length > 0 || aroundOf(context).cached !== undefined,
 } as unknown as Record<string, never>

@@ -51,8 +51,9 @@ export const itemsIn = (input: unknown): readonly unknown[] | undefined => {
 
 /** The list is constant: of many items each change would go through all. */
 export const begun = (input: RunInput, at: number): BatchRun => {
-  const count = itemsIn(input.input)?.length ?? 0
-  return { ...began({ ...input, input: constant(input.input) }, at), count, open: count, failed: 0, items: {}, running: [], next: 0 }
+  const run = began(input, at)
+  const count = itemsIn(run.input)?.length ?? 0
+  return { ...run, input: constant(run.input), count, open: count, failed: 0, items: {}, running: [], next: 0 }
 }
 
 export const itemRunId = ({ runId }: Pick<BatchRun, 'runId'>, index: number): string => `${runId}/${index}`

@@ -4,7 +4,7 @@ import type { LadderEvent } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { isOtherInput, otherInput } from '../same-input.ts'
 import { followTurn } from './following.ts'
-import { type Answer, inputHashIn, isKnown, type SessionRequest, type SessionRun, turnRunId } from './session.context.ts'
+import { type Answer, inputHashIn, isKnown, type SessionRequest, type SessionRun, turnRunId, underWay } from './session.context.ts'
 
 type Kinds = { name: string; turnKind: string }
 type Asked = { sessionId: string; signal: AbortSignal | undefined; hear: (told: LadderEvent) => void }
@@ -27,7 +27,7 @@ export const answerOf = async (
     hear(told)
   }
   const attached = typeof request === 'string' ? ((await actor.snapshot()).context as SessionRun) : undefined
-  const placed = attached?.turn?.request.id === id && attached.turn.isPlaced ? turnRunId(attached) : undefined
+  const turn = attached && underWay(attached).find((one) => one.request.id === id)
   const heard = followTurn({
     runtime,
     session: actor.address,
@@ -35,8 +35,8 @@ export const answerOf = async (
     id,
     hear: listen,
     signal: over.signal,
-    ...(placed !== undefined && { placed }),
-    ...(attached?.turn?.plan && { turnIndex: attached.turn.plan.turnIndex }),
+    ...(turn?.isPlaced && { placed: turnRunId({ sessionId, turn }) }),
+    ...(turn?.plan && { turnIndex: turn.plan.turnIndex }),
   })
   // Whoever fails to ask does not wait for it.
   heard.catch(() => undefined)
@@ -78,28 +78,24 @@ export const sessionOf = async (runtime: Runtime, name: string, sessionId: strin
   }
 }
 
-/** Those that have a turn under way: nothing wakes one that waits for input. */
-export async function* sessionsAtWork(runtime: Runtime, name: string): AsyncGenerator<string> {
+/** @param only the one of this name @returns what was asked for, the oldest first */
+export const turnsUnderWay = async (runtime: Runtime, name: string, sessionId: string, only?: string): Promise<string[]> => {
+  const session = await sessionOf(runtime, name, sessionId)
+  const turns = session ? underWay(session).filter(({ request }) => request.wants === 'turn') : []
+  return turns.map(({ request }) => request.id).filter((id) => (only ?? id) === id)
+}
+
+/** Of all sessions: nothing wakes one that waits for input. */
+export const turnsAtWork = async (runtime: Runtime, name: string): Promise<{ sessionId: string; turn: string }[]> => {
+  const all: { sessionId: string; turn: string }[] = []
   type Page = { actors: readonly { id: string; wakeAt: number | null }[]; next: string | null }
   for (let after: string | null | undefined; after !== null; ) {
     const page: Page = await runtime.command<Page>('actors.list', { kind: name, states: false, limit: 100, ...(after && { after }) })
-    for (const { id, wakeAt } of page.actors) if (wakeAt !== null) yield id
+    for (const { id: sessionId, wakeAt } of page.actors)
+      if (wakeAt !== null) for (const turn of await turnsUnderWay(runtime, name, sessionId)) all.push({ sessionId, turn })
     after = page.next
   }
-}
-
-/** @param within the run that wants a turn @throws LadderError SUPERVISOR_DISPATCH_CYCLE where that is a turn of the session, which would wait for itself */
-export const requireOther = async (runtime: Runtime, name: string, sessionId: string, within: string): Promise<void> => {
-  const session = await sessionOf(runtime, name, sessionId)
-  if (session?.turn?.request.id !== within) return
-  throw new LadderError(
-    'SUPERVISOR_DISPATCH_CYCLE',
-    `a turn of the session '${sessionId}' of '${name}' wants another one, and would wait for itself`,
-    {
-      context: { sessionId, chain: [name, name] },
-      hint: 'ask in a session of its own',
-    },
-  )
+  return all
 }
 
 const isWaiting = (session: SessionRun, id: string): boolean => isKnown(session, id) && !session.answers.some((one) => one.id === id)
@@ -122,8 +118,8 @@ const forgotten = (id: string): LadderError =>
   })
 
 const outdated = (sessionId: string, cause: Error): LadderError =>
-  new LadderError('ORCHESTRATOR_DRIFT', `the session '${sessionId}' was kept by another version of the runtime`, {
+  new LadderError('ORCHESTRATOR_DRIFT', `the session '${sessionId}' was kept by another version of the runtime, or with another sessionLock`, {
     cause,
     context: { sessionId },
-    hint: 'let turns end before the runtime is changed; its rows are in the store, and its journal can be deleted',
+    hint: 'let turns end before the runtime is changed, or sessionLock from or to false; then forget the actor of the session: its rows stay in the store',
   })

@@ -1,16 +1,17 @@
 /** A call of an orchestrator in the run of an agent: it stands there as a run of its own, whose turn is made by its session. */
-import { type AnyStateMachine, assign, type EventObject, setup } from 'xstate'
+import { type AnyStateMachine, assign, type EventObject, enqueueActions, setup } from 'xstate'
 import type { z } from 'zod'
 import { type Agent, effect, fromTask, now, type Runtime } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { Executable } from '../executable.ts'
 import type { HistoryMessage } from '../history.rules.ts'
-import { callerOf, placeOf, type RunEnd, type RunInput, type RunState, statusOf } from '../run.rules.ts'
+import { began, callerOf, hasParent, placeOf, type RunEnd, type RunInput, type RunState, type RunWait, statusOf, waitReport } from '../run.rules.ts'
 import { fitted, type Schema } from '../schema.ts'
 import { noUsage } from '../usage.rules.ts'
+import { requireNoCircle } from '../work/waits.ts'
 import type { TurnResult } from './options.ts'
-import { type Callee, type SessionBinding, type SessionScope, sessionFields } from './scope.ts'
+import { type Callee, type SessionBinding, type SessionScope, sessionFields, type ToolCall } from './scope.ts'
 import { hasEnded } from './session-task.effects.ts'
 
 type CallRun = RunState & { end?: RunEnd }
@@ -43,20 +44,21 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
   }
 
   /** One turn, of the session that this call joins. Of what the caller brought along only the choice of the session is made. */
-  async turn(run: RunInput, context: CallerContext, signal: AbortSignal): Promise<TurnResult<unknown>> {
+  async turn(run: RunInput, context: CallerContext, signal: AbortSignal, waitFor?: ToolCall['waitFor']): Promise<TurnResult<unknown>> {
     const { inputSchema } = this.#definition
     const { sessionId, history = [] } = await this.#session(run, context)
     const input = await fitted(inputSchema, withoutSession(run.input), `what '${this.name}' is given`)
-    return this.#orchestrator.run(input, { sessionId, history, requestId: run.runId, signal }, run.inside).result
+    const call: ToolCall = { ...(run.inside && { inside: run.inside }), ...(waitFor && { waitFor }) }
+    return this.#orchestrator.run(input, { sessionId, history, requestId: run.runId, signal }, call).result
   }
 
   /** A runtime that ends takes nothing with it: the next one attaches to the turn. */
-  async #untilMade(run: RunInput, signal: AbortSignal): Promise<TurnResult<unknown>> {
+  async #untilMade(run: RunInput, signal: AbortSignal, waitFor: ToolCall['waitFor']): Promise<TurnResult<unknown>> {
     let ended: Runtime | undefined
     for (;;) {
       const runtime: Runtime = await this.#orchestrator.whenBound(ended)
       try {
-        return await this.turn(run, this.contextOf(callerOf(run)), signal)
+        return await this.turn(run, this.contextOf(callerOf(run)), signal, waitFor)
       } catch (error) {
         if (!hasEnded(error)) throw error
         ended = runtime
@@ -89,9 +91,15 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
             () => undefined,
           )
       signal.addEventListener('abort', leave, { once: true })
-      effect(self).waits(true)
+      const { key, report: tell, waits } = effect(self)
+      waits(true)
+      const waitFor: ToolCall['waitFor'] = async (awaited, waiterOf) => {
+        const wait: RunWait = { ask: run.runId, waits: { ...awaited, by: run.runId, work: turnActor, key } }
+        await tell(waitReport(wait))
+        await requireNoCircle(wait, waiterOf)
+      }
       try {
-        const { data, error, report } = await this.#untilMade(run, wanted.signal)
+        const { data, error, report } = await this.#untilMade(run, wanted.signal, waitFor)
         return { ...(error ? { error: error.toJSON() } : { data }), report }
       } catch (thrown) {
         return this.#failed(run, thrown)
@@ -103,11 +111,15 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
       actions: {
         end: assign({ end: ({ event }) => (event as Done).output as RunEnd }),
         breakDown: assign({ end: ({ context, event }) => this.#failed(context, (event as Done).error) }),
+        /** Whoever holds it remembers which turn it waits for. */
+        passReport: enqueueActions(({ context, event, enqueue }) => {
+          if (hasParent(context)) enqueue.sendParent(event)
+        }),
       },
     }).createMachine({
       id: this.name,
       initial: 'calling',
-      context: ({ input }: { input: RunInput }) => ({ ...input, startedAt: now(), endedAt: now(), waiting: [] }),
+      context: ({ input }: { input: RunInput }) => began(input, now()),
       output: ({ context }: { context: CallRun }) => context.end,
       states: {
         calling: {
@@ -118,6 +130,7 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
             onDone: { target: 'ended', actions: ['end'] },
             onError: { target: 'ended', actions: ['breakDown'] },
           },
+          on: { 'ask.reported': { actions: ['passReport'] } },
         },
         ended: { type: 'final' },
       },

@@ -2,6 +2,8 @@
 import { type AnyActorLogic, type AnyStateMachine, type EventObject, setup } from 'xstate'
 import type { RunEnd } from '../run.rules.ts'
 import { sessionActions } from './actions.rules.ts'
+import { reportActions } from './beside.actions.rules.ts'
+import { phasesChartOf } from './beside.chart.rules.ts'
 import { chartOf } from './session.chart.rules.ts'
 import {
   type Answer,
@@ -18,7 +20,7 @@ import {
 import { type Cancel, endedOf, errorOf, madeOf, outputOf, requestIn } from './session.events.rules.ts'
 
 /** @property ended called on the node of a session when a turn of it has its answer */
-type SessionParts = {
+export type SessionParts = {
   actors: Readonly<Record<string, AnyActorLogic>>
   now: () => number
   ended: (sessionId: string, answer: Answer) => void
@@ -35,11 +37,12 @@ const isUnderWay = ({ turn }: SessionRun, event: EventObject): boolean => {
   return request === undefined || request === turn?.request.id
 }
 
-export const sessionMachine = (name: string, { actors, now, ended }: SessionParts): AnyStateMachine =>
+/** What the names mean in the phases of a turn. */
+const phases = (name: string, { actors, now, ended }: SessionParts) =>
   setup({
-    types: { context: {} as SessionRun, input: {} as { sessionId: string }, emitted: {} as Word },
+    types: { context: {} as SessionRun, input: {} as never, emitted: {} as Word },
     actors: actors as Record<string, never>,
-    actions: sessionActions(name, now, ended),
+    actions: { ...sessionActions(name, now, ended), ...reportActions },
     guards: {
       'is known': ({ context, event }) => isKnown(context, requestIn(event).id),
       'is queued': ({ context, event }) => context.queue.some(({ id }) => id === (event as Cancel).request),
@@ -81,7 +84,18 @@ export const sessionMachine = (name: string, { actors, now, ended }: SessionPart
       'longest compaction': ({ context }) => context.turn?.plan?.lockMaxMs ?? 0,
       'a little longer': ({ context }) => (context.turn?.plan?.lockMaxMs ?? 0) + graceMs,
     },
-  }).createMachine({
+  })
+
+export const sessionMachine = (name: string, parts: SessionParts): AnyStateMachine =>
+  phases(name, parts).createMachine({
     ...chartOf(name),
     context: ({ input }: { input: { sessionId: string } }) => opened(input.sessionId),
+  } as never) as unknown as AnyStateMachine
+
+/** Of a turn beside others. */
+export const phasesMachine = (name: string, parts: SessionParts): AnyStateMachine =>
+  phases(name, parts).createMachine({
+    ...phasesChartOf(name),
+    context: ({ input }: { input: SessionRun }) => input,
+    output: ({ context }: { context: SessionRun }) => context.answers.at(-1),
   } as never) as unknown as AnyStateMachine

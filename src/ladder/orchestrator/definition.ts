@@ -62,8 +62,9 @@ export type OrchestratorDefinition<
   /** Is told of turns that iterate, as that of a supervisor is of its runs; never called without `iterate`. Default: that of the whole process, or nobody: they go on by their journals. */
   snapshotStore?: SnapshotStore | false
   /**
-   * Turns of a session run one by one on whichever node, since a session is one actor. A lock of your own is held for each turn besides, against turns of the same
-   * session elsewhere: in runtimes that share the store and not the journals. Default: none.
+   * Turns of a session run one by one on whichever node, since a session is one actor. With `false` they run at the same time, each with the newest row that is
+   * stored when it begins. A lock of your own is held for each turn besides, against turns of the same session elsewhere: in runtimes that share the store and not
+   * the journals. Default: true.
    */
   sessionLock?: boolean | SessionLock
   /** Asked before each turn, what it finds stands in the context of code; told of each clean turn. Default: none. */

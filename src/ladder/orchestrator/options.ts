@@ -1,12 +1,12 @@
 /** What is said with each call of an orchestrator, and what comes back. */
 import type { Result } from '../envelope.ts'
-import { anything, flag, type KindsOf, record, signal } from '../given.ts'
+import { anything, flag, type KindsOf, record, signal, text } from '../given.ts'
 import type { HistoryMessage } from '../history.rules.ts'
 import { callerKinds, type ExecuteOptions } from '../options.ts'
 import type { Compaction } from './compaction.rules.ts'
 import type { OrchestratorReport } from './report.rules.ts'
 
-export const resumeKinds: KindsOf<ResumeOptions> = callerKinds
+export const resumeKinds: KindsOf<ResumeOptions> = { ...callerKinds, requestId: text }
 export const turnKinds: KindsOf<TurnOptions> = {
   ...callerKinds,
   sessionId: anything,
@@ -34,8 +34,8 @@ export type TurnOptions<State = Record<string, unknown>> = Caller & {
   requestId?: string
 }
 
-/** What it brought along is not stored, so it is brought along again. */
-export type ResumeOptions = Caller
+/** What it brought along is not stored, so it is brought along again. @property requestId which turn, where several are under way. Default: the oldest */
+export type ResumeOptions = Caller & { requestId?: string }
 
 export type CompactOptions = { sessionId: string; history: readonly HistoryMessage[]; signal?: AbortSignal }
 

@@ -1,5 +1,4 @@
 /** `orchestrator()`: a session whose turns are supervised, kept between calls, crashes and nodes. */
-
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, now, type Runtime, type Tool, uuid } from '../../index.ts'
 import type { Decision, PendingCall } from '../approval.ts'
@@ -9,7 +8,7 @@ import type { LadderEvent } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { handlers as handlersKind, signal as signalKind, text, valueIn } from '../given.ts'
 import { type Handlers, Listeners } from '../listeners.ts'
-import { type Bound, callOptions } from '../options.ts'
+import { type Bound, callOptions, type Neighbour } from '../options.ts'
 import type { Schema } from '../schema.ts'
 import { checkpointStoreFor, namedSnapshots } from '../stores/defaults.ts'
 import { guardedStore } from '../stores/guarded-store.ts'
@@ -18,9 +17,10 @@ import { calledWith, Streamed } from '../streamed.ts'
 import { checkedIntents } from '../supervisor/check.ts'
 import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
-import { calling } from '../work/calls.ts'
+import { atWork } from '../work/calls.ts'
 import { written } from '../written.ts'
-import { answerOf, requireOther, sessionOf, sessionsAtWork } from './asking.ts'
+import { answerOf, sessionOf, turnsAtWork, turnsUnderWay } from './asking.ts'
+import { besideMachine } from './beside.compile.rules.ts'
 import { HostBinding } from './binding.ts'
 import type { Compaction } from './compaction.rules.ts'
 import { sessionMachine } from './compile.rules.ts'
@@ -39,8 +39,8 @@ import { refusedAnswer } from './report.rules.ts'
 import { checkedCall, compactRequestOf, requestOf } from './request.ts'
 import { Results } from './results.ts'
 import { allRuns } from './runs.rules.ts'
-import type { SessionToolOptions } from './scope.ts'
-import type { SessionRequest } from './session.context.ts'
+import type { SessionToolOptions, ToolCall } from './scope.ts'
+import { type SessionRequest, type SessionRun, underWay } from './session.context.ts'
 import { sessionActors } from './session.effects.ts'
 import { signatureOf } from './signature.rules.ts'
 import { orchestratorTool } from './tool.ts'
@@ -61,6 +61,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   readonly machine: AnyStateMachine
   readonly machines: Readonly<Record<string, AnyStateMachine | { machine: AnyStateMachine; defaultInput: (id: string) => unknown }>>
   readonly agents: readonly Agent[]
+  /** What others on its runtime ask of its sessions, and of the runs of their turns, by the kinds of those. */
+  readonly neighbours: Readonly<Record<string, Neighbour>>
   readonly #checked: CheckedOrchestrator
   readonly #supervisor: Supervisor
   readonly #binding: HostBinding
@@ -81,11 +83,11 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       () => new Supervisor(supervised, { isSingle: !iterate, ...(iterate && { snapshots: () => namedSnapshots(snapshotStore || undefined) }) }),
     )
     this.#binding = new HostBinding(name)
-    this.#underWay = new UnderWay(name, this.#supervisor, this.#binding)
+    this.#underWay = new UnderWay(checked, this.#supervisor, this.#binding)
     this.signature = signatureOf(definition, checkedIntents(supervised))
     const store = () => this.#store()
     this.#results = new Results(checked, { signature: this.signature, binding: this.#binding, store })
-    this.machine = sessionMachine(name, {
+    this.machine = (definition.sessionLock === false ? besideMachine : sessionMachine)(name, {
       actors: sessionActors({
         ...checked,
         signature: this.signature,
@@ -102,6 +104,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       ...(summarizer && { [summaryKind]: summarizer.machine }),
     }
     this.agents = [...new Set([...this.#supervisor.agents, ...(summarizer?.agents ?? [])])]
+    this.neighbours = { [name]: this.#underWay, [turnKind]: this.#supervisor, ...(summarizer && { [summaryKind]: summarizer }) }
     configured(() => checkHeard(on, observe))
     this.#listeners = new Listeners(on)
   }
@@ -136,17 +139,14 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Waits for the turn that is under way in a session; after a crash it goes on by itself. @returns null where there is none */
   async resume(sessionId: string, given: ResumeOptions = {}): Promise<TurnResult<Data> | null> {
-    const options = callOptions<ResumeOptions>(this.name, given, resumeKinds)
-    const { request } = (await sessionOf(this.#binding.runtime, this.name, sessionId))?.turn ?? {}
-    if (request?.wants !== 'turn') return null
-    return this.#streamed(options, (hear) => this.#settle(sessionId, request.id, options, hear)).result
+    const { requestId, ...options } = callOptions<ResumeOptions>(this.name, given, resumeKinds)
+    const [turn] = await turnsUnderWay(this.#binding.runtime, this.name, sessionId, requestId)
+    return turn === undefined ? null : this.#attached(sessionId, turn, options)
   }
 
   /** Waits for all turns that are under way: those that a crash has cut off go on by themselves when the runtime starts. */
   async drain(): Promise<TurnResult<Data>[]> {
-    const resumed: Promise<TurnResult<Data> | null>[] = []
-    for await (const sessionId of sessionsAtWork(this.#binding.runtime, this.name)) resumed.push(this.resume(sessionId))
-    return (await Promise.all(resumed)).filter((result) => result !== null)
+    return Promise.all((await turnsAtWork(this.#binding.runtime, this.name)).map(({ sessionId, turn }) => this.#attached(sessionId, turn, {})))
   }
 
   /** `compact` summarises a history without applying that; others are what the definition says. @throws LadderError ORCHESTRATOR_COMMAND_UNKNOWN; what a handler throws */
@@ -166,7 +166,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     })
   }
 
-  /** Ends the turn that is under way; nothing of it is stored. @returns false where there is none */
+  /** Ends the turn that is under way, or all that are; nothing of it is stored. @returns false where there is none */
   async cancel(sessionId: string, reason = 'cancelled'): Promise<boolean> {
     return this.#underWay.cancel(sessionId, valueIn<string>(reason, text, 'the reason of a cancel', 'SCHEMA_VALIDATION_FAILED'))
   }
@@ -181,8 +181,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     return this.#underWay.decide(sessionId, decision)
   }
 
-  /** Tells the turn that is under way what a step of a run inside of it waits for. @throws LadderError SCHEMA_VALIDATION_FAILED; RuntimeError not_found */
-  send(sessionId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
+  /** Tells the turn that is under way what a step of a run inside of it waits for. @param options.requestId which one, where several are @throws LadderError SCHEMA_VALIDATION_FAILED; RuntimeError not_found */
+  send(sessionId: string, event: { type: string } & Record<string, unknown>, options: { id?: string; requestId?: string } = {}): Promise<void> {
     return this.#underWay.send(sessionId, event, options)
   }
 
@@ -191,7 +191,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     const runtime = this.#binding.runtime
     const session = await sessionOf(runtime, this.name, sessionId)
     const actor = runtime.actor(this.name, sessionId)
-    if (await this.cancel(sessionId, 'deleted')) await actor.waitFor(({ context }) => (context as { turn?: unknown }).turn === undefined)
+    if (await this.cancel(sessionId, 'deleted')) await actor.waitFor(({ context }) => underWay(context as SessionRun).length === 0)
     const rows = await (await this.#store()).rows(this.name, sessionId)
     await (await this.#store()).delete(this.name, sessionId)
     await actor.forget()
@@ -221,24 +221,21 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     return orchestratorTool(this, options)
   }
 
-  /** @param inside where it stands in the run that it is a tool of */
-  run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, inside?: SessionRequest['inside']): Streamed<TurnResult<Data>> {
-    const { requestId = uuid(), state, force } = options
-    const within = inside?.rootRunId ?? calling.getStore()?.rootRunId
+  /** @param call of the run that it is a tool of */
+  run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, call?: ToolCall): Streamed<TurnResult<Data>> {
+    const { requestId = uuid(), ...own } = options
     return this.#streamed(options, async (hear) => {
       const said = checkedCall(this.name, sessionId, history, requestId)
       let request: SessionRequest
       try {
-        if (within !== undefined) await requireOther(this.#binding.runtime, this.name, sessionId, within)
+        await (call ?? atWork())?.waitFor?.({ kind: this.name, id: sessionId, request: requestId }, (kind) => this.#binding.to?.neighbour?.(kind))
         request = await requestOf(this.#checked, this.#supervisor, {
+          ...own,
           id: requestId,
           input,
           history: said,
-          state,
-          force,
-          inside,
+          inside: call?.inside,
           isNamed: options.requestId !== undefined,
-          signal: options.signal,
           record: this.#binding.to && (async () => (await this.#store()).record(this.name, sessionId)),
         })
       } catch (error) {
@@ -247,6 +244,10 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       }
       return this.#settle(sessionId, request, options, hear)
     })
+  }
+
+  #attached(sessionId: string, requestId: string, options: Asking): Promise<TurnResult<Data>> {
+    return this.#streamed(options, (hear) => this.#settle(sessionId, requestId, options, hear)).result
   }
 
   async #settle(sessionId: string, request: SessionRequest | string, { context, signal }: Asking, hear: (told: LadderEvent) => void) {
@@ -270,12 +271,11 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   #streamed<Made>({ on }: Asking, work: (hear: (told: LadderEvent) => void) => Promise<Made>): Streamed<Made> {
     const streamed = new Streamed<Made>(on)
-    const { warn } = this.#binding
     const within = this.#supervisor.hearingWithin()
     const hear = (told: LadderEvent): void => {
       within(told)
-      this.#listeners.tell(told, warn)
-      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, warn))
+      this.#listeners.tell(told, this.#binding.warn)
+      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#binding.warn))
     }
     streamed.follow(work(hear))
     return streamed

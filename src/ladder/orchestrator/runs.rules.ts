@@ -24,10 +24,21 @@ export const withTurn = (
 ): TurnRuns => {
   const versions = known?.versions ?? []
   const all = versions.at(-1)?.version === version && versions.length > 0 ? versions : [...versions, { from: turn, version }]
-  const retried = [...(known?.retried ?? []), ...(runs > 1 ? [{ turn, runs }] : [])]
-  const isOver = (next: TurnRuns['versions'][number] | undefined): boolean => next !== undefined && next.from <= from
-  return { from, versions: all.filter((_, index) => !isOver(all[index + 1])), retried: retried.filter((one) => one.turn >= from) }
+  const retried = known?.retried ?? []
+  return runsFrom({ from, versions: all, retried: runs > 1 ? [...retried, { turn, runs }] : retried }, from)
 }
+
+/** Those of turns before it were forgotten. */
+export const runsFrom = ({ versions, retried }: TurnRuns, from: number): TurnRuns => {
+  const isOver = (next: TurnRuns['versions'][number] | undefined): boolean => next !== undefined && next.from <= from
+  return { from, versions: versions.filter((_, index) => !isOver(versions[index + 1])), retried: retried.filter((one) => one.turn >= from) }
+}
+
+/** A turn that is known already has come to so many runs. */
+export const retriedTurn = (known: TurnRuns, turn: number, runs: number): TurnRuns => ({
+  ...known,
+  retried: [...known.retried.filter((one) => one.turn !== turn), { turn, runs }],
+})
 
 /** @returns names, the oldest first */
 export const runsBefore = (sessionId: string, { from, versions, retried }: TurnRuns, turn: number): string[] =>
@@ -52,8 +63,8 @@ export const allRuns = (sessionId: string, session: Known, rows: readonly Row[])
 const together = 8
 const mostTogether = 64
 
-/** @param kept how many of the newest turns keep their runs @returns the first turn that keeps them from now on; undefined where there are too few to forget any */
-export const dueFrom = ({ from }: TurnRuns, newest: number, kept: number): number | undefined => {
-  const first = newest - kept + 1
+/** @param kept how many of the newest turns keep their runs @param still the first that keeps its own in any case @returns the first turn that keeps them from now on; undefined where there are too few to forget any */
+export const dueFrom = ({ from }: TurnRuns, newest: number, kept: number, still = Number.POSITIVE_INFINITY): number | undefined => {
+  const first = Math.min(newest - kept + 1, still)
   return first - from < together ? undefined : Math.min(first, from + mostTogether)
 }

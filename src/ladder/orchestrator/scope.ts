@@ -2,8 +2,9 @@
 import type { z } from 'zod'
 import type { Runtime } from '../../index.ts'
 import type { HistoryMessage } from '../history.rules.ts'
-import type { RunInput } from '../run.rules.ts'
+import type { Awaited, RunInput } from '../run.rules.ts'
 import type { Streamed } from '../streamed.ts'
+import type { Waiter } from '../work/waits.ts'
 import type { TurnOptions, TurnResult } from './options.ts'
 
 /** As far as calls of it know it. */
@@ -11,9 +12,12 @@ export type Callee = {
   readonly name: string
   readonly version: string | undefined
   readonly description: string | undefined
-  run(input: unknown, options: TurnOptions, inside?: RunInput['inside']): Streamed<TurnResult<unknown>>
+  run(input: unknown, options: TurnOptions, call?: ToolCall): Streamed<TurnResult<unknown>>
   whenBound(but?: Runtime): Promise<Runtime>
 }
+
+/** A call in the run of an agent. @property inside where it stands there @property waitFor see `Calls.waitFor` */
+export type ToolCall = { inside?: RunInput['inside']; waitFor?: (awaited: Awaited, waiterOf: (kind: string) => Waiter | undefined) => Promise<void> }
 
 /** The session that is joined; what the caller of the outer run brought along says which, where code finds it. */
 export type SessionBinding = { sessionId: string; history?: readonly HistoryMessage[] }

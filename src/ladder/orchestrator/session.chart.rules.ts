@@ -43,7 +43,13 @@ const leased = {
   },
 }
 
-const running = {
+/** Of a turn beside others: the session says which number it has. */
+const numbering = {
+  entry: ['askForNumber'],
+  on: { ...stoppable, 'turn.numbered': { target: 'checking', actions: ['takeNumber', 'tellLoaded'] } },
+}
+
+const runningOf = (isApart: boolean) => ({
   initial: 'loading',
   states: {
     loading: {
@@ -52,7 +58,7 @@ const running = {
         [
           { guard: 'has failed', ...failed('fail') },
           { guard: 'is held', target: 'waiting-for-lock', actions: ['tellHeld', 'waitForLock'] },
-          { target: 'checking', actions: ['plan', 'tellLoaded'] },
+          isApart ? { target: 'numbering', actions: ['plan'] } : { target: 'checking', actions: ['plan', 'tellLoaded'] },
         ],
         failed('breakDown'),
       ),
@@ -65,6 +71,7 @@ const running = {
       after: { 'until the next try': 'loading' },
       on: stoppable,
     },
+    ...(isApart && { numbering }),
     checking: {
       always: [{ guard: 'has drifted', ...failed('refuse') }, { guard: 'is locked', target: 'waiting-for-compaction' }, { target: 'prepared' }],
     },
@@ -91,7 +98,7 @@ const running = {
       on: stoppable,
     },
     dispatching: {
-      entry: ['place', 'tellPlace'],
+      entry: ['place', 'tellPlace', ...(isApart ? ['reportPlace'] : [])],
       invoke: {
         id: turnActor,
         src: turnActor,
@@ -111,13 +118,14 @@ const running = {
       saveActor,
       [
         { guard: 'has failed', ...failed('fail') },
-        { guard: 'has something to compact', target: '#compacting', actions: ['persist', 'tellPersisted'] },
-        { target: '#settled', actions: ['persist', 'tellPersisted'] },
+        { guard: 'has something to compact', target: '#compacting', actions: storing(isApart) },
+        { target: '#settled', actions: storing(isApart) },
       ],
       failed('breakDown'),
     ),
   },
-}
+})
+const storing = (isApart: boolean): string[] => ['persist', 'tellPersisted', ...(isApart ? ['reportStored'] : [])]
 
 const skipped = { target: '#compacting.releasing', actions: ['skipCompaction', 'tellSkipped'] }
 const compacting = {
@@ -184,6 +192,30 @@ const released = [
   { target: 'failed', actions: ['noteReleased'] },
 ]
 
+/** @param answered the state after a turn @param isApart other turns of the session may be under way */
+export const phasesOf = (answered: string, isApart: boolean) => ({
+  running: runningOf(isApart),
+  compacting,
+  settled: {
+    id: 'settled',
+    always: [
+      { guard: 'holds a lock', target: 'releasing-lock', actions: ['noteSettled'] },
+      { guard: 'is a failed command', target: answered, actions: ['answerFailed'] },
+      { guard: 'is over', target: answered, actions: ['tellCompleted', 'answerCompleted', 'observe'] },
+      { target: answered, actions: ['tellAwaiting', 'answerAwaiting', 'observe'] },
+    ],
+  },
+  failed: {
+    id: 'failed',
+    always: [
+      { guard: 'holds a lock', target: 'releasing-lock' },
+      { guard: 'was cancelled', target: answered, actions: ['tellCancelled', 'answerCancelled', 'observe'] },
+      { target: answered, actions: ['tellFailed', 'answerFailed', 'observe'] },
+    ],
+  },
+  'releasing-lock': code(releaseActor, released, released),
+})
+
 export const chartOf = (name: string) => ({
   id: name,
   initial: 'awaiting-input',
@@ -193,25 +225,6 @@ export const chartOf = (name: string) => ({
   },
   states: {
     'awaiting-input': { always: { guard: 'has requests', target: 'running', actions: ['begin', 'tellStarting'] } },
-    running,
-    compacting,
-    settled: {
-      id: 'settled',
-      always: [
-        { guard: 'holds a lock', target: 'releasing-lock', actions: ['noteSettled'] },
-        { guard: 'is a failed command', target: 'awaiting-input', actions: ['answerFailed'] },
-        { guard: 'is over', target: 'awaiting-input', actions: ['tellCompleted', 'answerCompleted', 'observe'] },
-        { target: 'awaiting-input', actions: ['tellAwaiting', 'answerAwaiting', 'observe'] },
-      ],
-    },
-    failed: {
-      id: 'failed',
-      always: [
-        { guard: 'holds a lock', target: 'releasing-lock' },
-        { guard: 'was cancelled', target: 'awaiting-input', actions: ['tellCancelled', 'answerCancelled', 'observe'] },
-        { target: 'awaiting-input', actions: ['tellFailed', 'answerFailed', 'observe'] },
-      ],
-    },
-    'releasing-lock': code(releaseActor, released, released),
+    ...phasesOf('awaiting-input', false),
   },
 })

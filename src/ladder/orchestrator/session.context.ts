@@ -120,15 +120,31 @@ export type Answer = {
   endedAt: number
 }
 
+/** A turn beside others, as its session knows it: what it works on stands in an actor of its own. */
+export type TurnBeside = {
+  /** In the session. */
+  actor: string
+  request: Pick<SessionRequest, 'id' | 'wants' | 'inputHash' | 'inside'>
+  startedAt: number
+  attempt: number
+  /** Once it is loaded. */
+  plan?: Pick<Plan, 'turnIndex' | 'version' | 'signature'>
+  isPlaced?: boolean
+}
+
 export type SessionRun = {
   sessionId: string
   queue: readonly SessionRequest[]
   turn?: Turn | undefined
+  /** Where turns run at the same time: those that are under way, the oldest first. */
+  turns?: readonly TurnBeside[]
   answers: readonly Answer[]
   /** Runs of the next turn that came to nothing. */
   spent: { turnIndex: number; attempts: number }
   /** Of turns that are stored. */
   runs?: TurnRuns
+  /** Of a turn beside others: runs from this number on are somebody's still. */
+  keptFrom?: number
 }
 
 /** Answers are kept for whoever asks late or again. */
@@ -136,13 +152,18 @@ export const answersMax = 16
 
 export const opened = (sessionId: string): SessionRun => ({ sessionId, queue: [], answers: [], spent: { turnIndex: 0, attempts: 0 } })
 
+type UnderWay = Pick<Turn, 'attempt' | 'isPlaced' | 'end'> & Pick<TurnBeside, 'request' | 'plan'>
+
+/** The turn that is, or those that are: the oldest first. */
+export const underWay = ({ turn, turns = [] }: SessionRun): readonly UnderWay[] => (turn ? [turn] : turns)
+
+const requestsOf = (run: SessionRun) => [...underWay(run).map(({ request }) => request), ...run.queue, ...run.answers]
+
 /** Of a request that was taken. */
-export const inputHashIn = ({ queue, turn, answers }: SessionRun, id: string): string | undefined =>
-  (turn?.request.id === id ? turn.request : (queue.find((one) => one.id === id) ?? answers.find((one) => one.id === id)))?.inputHash
+export const inputHashIn = (run: SessionRun, id: string): string | undefined => requestsOf(run).find((one) => one.id === id)?.inputHash
 
 /** Whether a request was taken already. */
-export const isKnown = ({ queue, turn, answers }: SessionRun, id: string): boolean =>
-  turn?.request.id === id || queue.some((one) => one.id === id) || answers.some((one) => one.id === id)
+export const isKnown = (run: SessionRun, id: string): boolean => requestsOf(run).some((one) => one.id === id)
 
 export const begun = ({ queue: [request, ...queue] }: SessionRun, at: number): Partial<SessionRun> =>
   request ? { queue, turn: { request, startedAt: at, attempt: 1 } } : {}
@@ -167,12 +188,15 @@ export const nextTryMs = ({ turn }: SessionRun, at: number): number => {
   return Math.max(0, Math.min(Math.max(100, (at - since) / 2), 1000, until - at))
 }
 
-export const turnRunId = ({ sessionId, turn }: SessionRun): string => {
+export const turnRunId = ({
+  sessionId,
+  turn,
+}: Pick<SessionRun, 'sessionId'> & { turn?: Pick<TurnBeside, 'plan' | 'attempt'> | undefined }): string => {
   const { version = null, turnIndex = 0 } = turn?.plan ?? {}
   return runName(sessionId, version, turnIndex, turn?.attempt ?? 1)
 }
 
-export const summaryRunId = (run: SessionRun): string => `${run.turn?.request.id}/summary`
+export const summaryRunId = ({ turn }: { turn?: Pick<UnderWay, 'request'> | undefined }): string => `${turn?.request.id}/summary`
 
 /** Where the runs of a turn stand: the turn itself is called as its request, and is their root wherever it was asked for. */
 const insideOf = ({ turn }: SessionRun) => ({ rootRunId: turn?.request.id ?? '', parentRunId: turn?.request.id ?? '', isRoot: true as const })
@@ -221,6 +245,8 @@ export const endOf = ({ turn }: SessionRun, { data, report }: RunEnd, at: number
   }
 }
 
+export const withAnswer = ({ answers }: Pick<SessionRun, 'answers'>, answer: Answer) => ({ answers: [...answers, answer].slice(-answersMax) })
+
 /** The turn is over; its answer is kept, and that its run has come to nothing, if so. */
 export const answered = (run: SessionRun, status: Answer['status'], at: number): Partial<SessionRun> => {
   const { turn, answers, spent } = run
@@ -245,7 +271,7 @@ export const answered = (run: SessionRun, status: Answer['status'], at: number):
   const isSpent = isPlaced && plan && !persisted
   return {
     turn: undefined,
-    answers: [...answers, answer].slice(-answersMax),
+    ...withAnswer({ answers }, answer),
     spent: isSpent ? { turnIndex: plan.turnIndex, attempts: turn.attempt } : spent,
     ...(persisted &&
       plan && { runs: withTurn(run.runs, { turn: plan.turnIndex, version: plan.version, runs: turn.attempt, from: persisted.runsFrom }) }),
@@ -256,5 +282,5 @@ export const answered = (run: SessionRun, status: Answer['status'], at: number):
 export const withdrawn = ({ queue, answers }: SessionRun, id: string, error: LadderErrorBody, at: number): Partial<SessionRun> => {
   const { wants = 'turn', inputHash } = queue.find((one) => one.id === id) ?? {}
   const answer: Answer = { id, wants, ...(inputHash !== undefined && { inputHash }), status: 'withdrawn', error, startedAt: at, endedAt: at }
-  return { queue: queue.filter((one) => one.id !== id), answers: [...answers, answer].slice(-answersMax) }
+  return { queue: queue.filter((one) => one.id !== id), ...withAnswer({ answers }, answer) }
 }

@@ -89,7 +89,7 @@ const saved = async (scope: SessionScope, run: SessionRun): Promise<Persisted> =
   }
   if (keepRows !== undefined && plan.turnIndex >= keepRows) await tried('to drop old turns', () => store.prune?.(name, sessionId, keepRows))
   // What is answered late still reads its run.
-  const due = keepRows === undefined || !runs ? undefined : dueFrom(runs, plan.turnIndex, Math.max(keepRows, answersMax))
+  const due = keepRows === undefined || !runs ? undefined : dueFrom(runs, plan.turnIndex, Math.max(keepRows, answersMax), run.keptFrom)
   let runsFrom: number | undefined
   if (runs && due !== undefined)
     await tried('to forget the runs of old turns', async () => {

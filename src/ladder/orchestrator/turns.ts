@@ -3,6 +3,7 @@ import { isRuntimeError, type Runtime } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import type { RunEnd } from '../run.rules.ts'
 import type { CheckpointStore } from '../stores/store.ts'
+import { besideMax } from './beside.context.ts'
 import { recordOf, type TurnRecord } from './report.rules.ts'
 import { runName } from './runs.rules.ts'
 
@@ -60,7 +61,8 @@ export class Turns {
       for (const turn of missing) {
         const row = rows.find((one) => one.turn_index === turn)
         const found = row && (await this.#stored(runtime, runName(sessionId, row.version, turn, 1)))
-        this.#keep(sessionId, turn, found && recordOf(turn, found.input, found.report))
+        // It may be under way still, beside this one.
+        if (row || turn < turnIndex - besideMax) this.#keep(sessionId, turn, found && recordOf(turn, found.input, found.report))
       }
     }
     const kept = this.#kept.get(sessionId)

@@ -75,9 +75,9 @@ export type Judged = { decision: 'continue' | 'abort' | 'replan' | null; feedbac
 export type StepEnd = Pick<StepRun, 'output' | 'error' | 'report' | 'artifacts'> & Judged
 
 export const begun = (input: PlannerInput, at: number): PlannerRun => {
-  const { given, ...run } = input
+  const { given, ...run } = began(input, at)
   return {
-    ...began(run, at),
+    ...run,
     ...(given !== undefined && { proposed: given }),
     isGiven: given !== undefined,
     plans: 0,

@@ -6,9 +6,10 @@ import type { Caller } from '../binding.ts'
 import type { LadderEvent, Report, Result } from '../envelope.ts'
 import { LadderError, type LadderErrorBody } from '../errors.ts'
 import type { HistoryMessage } from '../history.rules.ts'
-import { type ApartReport, type Chain, type RunInput, rootOf, statusOf, timesOf } from '../run.rules.ts'
+import { type ApartReport, type Awaited, type Chain, type RunInput, type RunWait, rootOf, statusOf, timesOf, waitReport } from '../run.rules.ts'
 import { refusedCall, type Streamed } from '../streamed.ts'
 import { together } from '../usage.rules.ts'
+import { requireNoCircle, type Waiter } from './waits.ts'
 
 /** Where such a run stands, and who wants it. */
 export type CallPlace = {
@@ -33,10 +34,17 @@ type WorkPlace = Pick<CallPlace, 'runId' | 'signal' | 'hear' | 'caller'> & {
   key: string
   chain: Chain
   begins: (kind: string, runId: string) => Promise<void>
+  /** @returns once it is written down */
+  waits: (ask: string, awaited: Awaited) => Promise<RunWait>
 }
 
 /** What the code is at work for that runs now: what it executes hangs below that. */
-export const calling = new AsyncLocalStorage<Calls | undefined>()
+const calling = new AsyncLocalStorage<Calls | undefined>()
+/** Undefined for code that is no such work, and once that has ended. */
+export const atWork = (): Calls | undefined => {
+  const calls = calling.getStore()
+  return calls?.isOver ? undefined : calls
+}
 
 export class Calls {
   /** Its work has ended: what is executed later is no part of it. */
@@ -50,8 +58,10 @@ export class Calls {
     this.#place = place
   }
 
-  get rootRunId(): string {
-    return this.#place.rootRunId
+  /** Its code is about to wait for what goes its own way. @throws LadderError SUPERVISOR_DISPATCH_CYCLE where that waits for it */
+  async waitFor(awaited: Awaited, waiterOf: (kind: string) => Waiter | undefined): Promise<void> {
+    const ask = `${this.#place.runId}/${awaited.kind}:${awaited.request ?? awaited.id}`
+    await requireNoCircle(await this.#place.waits(ask, awaited), waiterOf)
   }
 
   /** The same run for the same call, also after a crash; calls that are alike are counted. */
@@ -60,7 +70,7 @@ export class Calls {
     input: Input,
     options?: Options,
   ): Streamed<Result<Data>> {
-    const { runId, rootRunId, key, chain, ...place } = this.#place
+    const { runId, rootRunId, key, chain, waits: _, ...place } = this.#place
     const { name } = executable
     const refusal = this.#refusal(name)
     if (refusal) return refusedCall(refusal)
@@ -175,6 +185,11 @@ export const withCalls = async <End extends object>(
     caller: { stopped: signal, waits },
     begins: (kind, calledId) =>
       report({ type: 'ask.reported', conversation: calledId, report: { type: 'run.apart', kind, by: run.runId, work, key } } satisfies ApartReport),
+    waits: async (ask, awaited) => {
+      const wait: RunWait = { ask, waits: { ...awaited, by: run.runId, work, key } }
+      await report(waitReport(wait))
+      return wait
+    },
   })
   const end = await calling.run(calls, () => doing(calls))
   const called = await calls.end()

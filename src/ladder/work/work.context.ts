@@ -2,7 +2,7 @@
 import type { Report } from '../envelope.ts'
 import { type HistoryReader, type RunHistory, readBy } from '../history.rules.ts'
 import { type Kept, keep, kept } from '../kept.rules.ts'
-import { apartIn, below, isWithin, type RunApart, type RunEnd, type RunInput, type RunState } from '../run.rules.ts'
+import { apartIn, below, isWithin, type RunApart, type RunEnd, type RunInput, type RunState, waitsIn } from '../run.rules.ts'
 
 /**
  * When it began, its attempts, how long it pauses before the next one; the run inside of it, once its code has said what that is given; and names of all runs that
@@ -71,9 +71,9 @@ export const calledBy = ({ runId, waiting }: Pick<WorkState, 'runId' | 'waiting'
 
 /** Its code has ended: what that has called stands below it. */
 export const keptCalls = (run: WorkCalls, work: string, called: readonly Report[] = []): Partial<Omit<WorkCalls, 'runId'>> => {
-  const { going, nested, waiting } = run
+  const { runId, going, nested, waiting } = run
   const before = going[work]
-  const over = calledBy(run, work)
+  const over = [...calledBy(run, work), ...waitsIn(run).filter(({ waits }) => waits.by === runId && waits.work === work)]
   const left = over.length > 0 && { waiting: waiting.filter((one) => !over.some(({ ask }) => ask === one.ask)) }
   if (called.length === 0) return { ...left }
   return {

@@ -46,18 +46,45 @@ test('[WL-127] dollars and time have limits too; the answer that goes over one i
   expect(error?.context.actual).toBeGreaterThan(2_000)
 })
 
-test('[WL-127] gone on with after an answer that came too late or too dear, the model is told to go on', async () => {
+const asking = () => {
   const told: string[] = []
-  const clerk = agent({ name: 'clerk', model: 'test/a', budget: { maxTokens: 50 } })
   const model = ({ messages }: ModelRequest) => {
     const last = messages.at(-1)
     told.push(last?.role === 'user' ? last.text : String(last?.role))
-    return { text: `answer ${told.length}`, usage: told.length === 1 ? usage : { inputTokens: 5, outputTokens: 5 } }
+    return { text: `"answer ${told.length}"`, usage: told.length === 1 ? usage : { inputTokens: 5, outputTokens: 5 } }
   }
-  await using kit = await aLadderOf({ 'test/a': model }, clerk)
+  return { told, models: { 'test/a': model } }
+}
+
+test.each([
+  ['as it is', {}, '"answer 1"'],
+  ['checked', { output: z.string() }, 'answer 1'],
+  [
+    'as middleware has made it',
+    { middleware: [{ name: 'loud', trip: { after: (_: unknown, text: string) => ({ result: text.toUpperCase() }) } }] },
+    '"ANSWER 1"',
+  ],
+] as const)(
+  '[WL-127] gone on with after an answer that came too late or too dear, it has that answer, %s, and pays for no other',
+  async (_, more, data) => {
+    const clerk = agent({ name: 'clerk', model: 'test/a', budget: { maxTokens: 50 }, ...more } as never)
+    const { told, models } = asking()
+    await using kit = await aLadderOf(models, clerk)
+    expect(await kit.clock.until(clerk.execute('go', { runId: 'r' }))).toMatchObject({ error: { code: 'BUDGET_EXCEEDED' } })
+    expect(await kit.clock.until(clerk.resume('r'))).toMatchObject({ data, usage: { total: 60 }, report: { status: 'completed', trips: 1 } })
+    expect(told).toEqual(['go'])
+    expect(await kit.runtime.replay({ kind: 'clerk', id: 'r' })).toMatchObject({ verdict: 'identical' })
+  },
+)
+
+test('[WL-127] where that answer does not fit, the model is told what is wrong with it, within as much again', async () => {
+  const output = z.string().refine((text) => text !== 'answer 1', 'another one')
+  const clerk = agent({ name: 'clerk', model: 'test/a', budget: { maxTokens: 50 }, output, repair: 1 })
+  const { told, models } = asking()
+  await using kit = await aLadderOf(models, clerk)
   expect(await kit.clock.until(clerk.execute('go', { runId: 'r' }))).toMatchObject({ error: { code: 'BUDGET_EXCEEDED' } })
   expect(await kit.clock.until(clerk.resume('r'))).toMatchObject({ data: 'answer 2' })
-  expect(told).toEqual(['go', 'You were interrupted. Go on with your task.'])
+  expect(told).toEqual(['go', expect.stringContaining('another one')])
 })
 
 test('[WL-127] a limit of dollars without a price does nothing, and is warned of once', async () => {

@@ -89,6 +89,48 @@ test('[WL-024, WL-100] a turn whose code wants another one of its own session is
   expect(await ask('bob')).toMatchObject({ data: { said: 'answered' } })
 })
 
+test('[WL-024, WL-100] turns that would wait for each other in a circle are refused, over other sessions too, and the sessions go on', async () => {
+  const desk: Orchestrator<string> = orchestrator({
+    name: 'desk',
+    intents: {
+      ask: async ({ input }) => {
+        const [session, ...more] = String(input).split(' ')
+        if (!session) return { said: 'answered' }
+        const { error, data } = await desk.execute(more.join(' '), { sessionId: session, history: [] })
+        return { said: error ? `${session}: ${error.code}` : (data as { said: string }).said }
+      },
+    },
+    route: () => 'ask' as const,
+  })
+  await using kit = await aLadder(desk)
+  const ask = (input: string) => kit.clock.until(desk.execute(input, { sessionId: 'ann', history: [] }))
+  expect(await ask('bob ann')).toMatchObject({ data: { said: 'ann: SUPERVISOR_DISPATCH_CYCLE' } })
+  expect(await ask('bob cid ann')).toMatchObject({ data: { said: 'ann: SUPERVISOR_DISPATCH_CYCLE' } })
+  expect(await ask('bob cid')).toMatchObject({ data: { said: 'answered' } })
+})
+
+test('[WL-024, WL-100] two sessions whose turns want each other at once do not wait for ever', async () => {
+  const both = Promise.withResolvers<void>()
+  let begun = 0
+  const desk: Orchestrator<string> = orchestrator({
+    name: 'desk',
+    intents: {
+      ask: async ({ input }) => {
+        if (input === 'inner') return { said: 'answered' }
+        if (++begun === 2) both.resolve()
+        await both.promise
+        const { error } = await desk.execute('inner', { sessionId: String(input), history: [] })
+        return { said: error ? error.code : 'answered' }
+      },
+    },
+    route: () => 'ask' as const,
+  })
+  await using kit = await aLadder(desk)
+  const turns = [desk.execute('bob', { sessionId: 'ann', history: [] }), desk.execute('ann', { sessionId: 'bob', history: [] })]
+  const said = (await kit.clock.until(Promise.all(turns))).map(({ data }) => (data as { said: string }).said)
+  expect(said).toContain('SUPERVISOR_DISPATCH_CYCLE')
+})
+
 test('[WL-024] a turn that fails lets the next one run', async () => {
   const desk = orchestrator({
     name: 'desk',

@@ -1,8 +1,8 @@
 /** Orchestrators as tools of agents. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import type { ModelRequest } from '../../../src/index.ts'
-import { agent, type LadderEvent, memoryStore, orchestrator, type SessionToolOptions } from '../../../src/ladder/index.ts'
+import { type ModelRequest, tool } from '../../../src/index.ts'
+import { agent, type LadderEvent, memoryStore, orchestrator, type SessionToolOptions, workflow } from '../../../src/ladder/index.ts'
 import { aLadderOf, killedAt, timeless } from '../a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
@@ -187,3 +187,44 @@ test('[WL-066, WL-083] killed at any commit, a call makes its turn once and the 
   }
   expect(commit).toBeGreaterThan(12)
 })
+
+test.each(['a tool', 'code'])(
+  '[WL-067, WL-083] what waits for a person in a turn that %s wants is asked of the outer run, and decided there',
+  async (who) => {
+    const sent: string[] = []
+    const mail = tool({
+      name: 'mail',
+      description: 'Sends.',
+      input: z.object({ to: z.string() }),
+      onCrash: 'retry',
+      approval: true,
+      execute: ({ to }) => (sent.push(to), 'sent'),
+    })
+    const clerk = agent({ name: 'clerk', description: 'Writes mail.', model: 'test/clerk', tools: [mail] })
+    const desk = orchestrator({ name: 'desk', description: 'Answers.', intents: { mail: { agent: clerk } }, route: () => 'mail' as const })
+    const boss = agent({ name: 'boss', model: 'test/boss', tools: [desk.asTool({ name: 'ask_desk', inputSchema })] })
+    const flow = workflow({
+      name: 'flow',
+      steps: [
+        who === 'code' ? { name: 'ask', run: () => desk.execute('a', { sessionId: 's', history: [] }) } : { name: 'ask', agent: boss },
+      ] as never,
+    })
+    const clerks = ({ messages }: ModelRequest) =>
+      messages.some(({ role }) => role === 'tool') ? { text: 'done', usage } : { calls: [{ name: 'mail', input: { to: 'ann' } }], usage }
+    await using kit = await aLadderOf({ ...models([{ text: 'a' }]), 'test/clerk': clerks } as never, desk, flow)
+    const run = flow.execute('go', { runId: 'r' })
+    const waiting = async (): Promise<string> => {
+      for (;;) {
+        const [one] = await flow.pending('r').catch(() => [])
+        if (one) return one.callId
+        await kit.clock.settle()
+      }
+    }
+    const callId = await waiting()
+    expect(sent).toEqual([])
+    await kit.clock.until(flow.decide('r', { callId, decision: 'approve' }))
+    expect(await kit.clock.until(run)).toMatchObject({ report: { status: 'completed' } })
+    expect(sent).toEqual(['ann'])
+    expect(await kit.clock.until(flow.pending('r'))).toEqual([])
+  },
+)

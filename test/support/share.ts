@@ -1,0 +1,7 @@
+/** Sweeps that would take too long as a whole: each day another part of them is run, and in as many days all. With `STATECAST_SWEEP=all` it is all at once. */
+
+const dayMs = 24 * 60 * 60 * 1000
+
+/** @returns which of how many parts it is today, the first being 0 */
+export const partToday = (parts: number): { part: number; of: number } =>
+  process.env.STATECAST_SWEEP === 'all' ? { part: 0, of: 1 } : { part: Math.floor(Date.now() / dayMs) % parts, of: parts }
