@@ -33,8 +33,9 @@ export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave,
   try {
     if (begin.type !== 'execute') await actor.snapshot()
     const receipt: Receipt | undefined = await actor.send(begin, begin.type === 'execute' ? { id: 'execute' } : {}).catch(unlessEnded)
-    // One that has just been begun is the one that is meant; nothing comes between its beginning and a cancel.
-    if (begin.type === 'execute' && receipt?.duplicate !== false) check((await actor.snapshot()).context as RunState)
+    // One that has just been begun is the one that is meant; nothing comes between its beginning and a cancel. An actor does not know all ids for ever.
+    const isBegun = receipt?.duplicate === false && receipt.seq === 1
+    if (begin.type === 'execute' && !isBegun) check((await actor.snapshot()).context as RunState)
     const cancel = (): void => void actor.send({ type: 'cancel', reason: wordsOf(signal?.reason ?? 'aborted') }).catch(() => undefined)
     if (signal?.aborted) cancel()
     signal?.addEventListener('abort', cancel, { signal: leave })

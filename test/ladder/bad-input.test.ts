@@ -185,3 +185,40 @@ test('[WL-004] a message to the subject of a run that nobody has begun becomes a
   })
   expect(await kit.clock.until(flow.execute(5, { runId: 'r' }))).toMatchObject({ data: 5 })
 })
+
+test('[WL-004, WL-100] code that wants to run what is nothing to run, or says what means nothing, is told what to write', async () => {
+  const other = workflow({ name: 'other', steps: [{ name: 'all', run: () => 1 }] })
+  const circular: Record<string, unknown> = Object.create(null)
+  circular.self = circular
+  const wrongs: readonly [unknown[], string, string][] = [
+    [[null], 'LADDER_CONFIG', 'what agent()'],
+    [[undefined], 'LADDER_CONFIG', 'what agent()'],
+    [['other'], 'LADDER_CONFIG', 'what agent()'],
+    [[{ name: 'other' }], 'LADDER_CONFIG', 'what agent()'],
+    [[aDesk()], 'LADDER_CONFIG', 'execute(input, { sessionId'],
+    [[other, '', 5], 'SCHEMA_VALIDATION_FAILED', 'write an object'],
+    [[other, '', { histroy: [] }], 'SCHEMA_VALIDATION_FAILED', 'history'],
+    [[other, circular], 'STEP_FAILED', ''],
+  ]
+  const wrong = (index: unknown) => wrongs[index as number]?.[0] as never[]
+  const flow = workflow({ name: 'flow', steps: [{ name: 'all', run: ({ input, run }) => (run as (...all: never[]) => unknown)(...wrong(input)) }] })
+  const later = workflow({
+    name: 'later',
+    steps: [{ name: 'rest', sleepUntil: (async ({ input, run }: never) => (run as (...all: never[]) => unknown)(...wrong(input))) as never }],
+  })
+  const desk = supervisor({
+    name: 'desk',
+    intents: { a: ({ input, run }) => (run as unknown as (...all: never[]) => never)(...wrong(input)) },
+    route: ({ iteration }) => (iteration === 0 ? 'a' : END),
+  })
+  await using kit = await aLadder(flow, later, desk, other)
+  for (const [index, [, code, hint]] of wrongs.entries()) {
+    const { error } = await kit.clock.until(flow.execute(index))
+    expect(error, `${index}`).toMatchObject({ code, hint: expect.stringContaining(hint) })
+    expect(`${error?.message} ${String(error?.cause)}`, `${index}`).not.toMatch(/TypeError|undefined \(|reading/)
+    const { report } = await kit.clock.until(desk.execute(index))
+    const [{ branches } = { branches: {} }] = report.iterations as { branches: Record<string, object> }[]
+    if (code !== 'STEP_FAILED') expect(branches.a, `${index}`).toMatchObject({ error: { code, hint: expect.stringContaining(hint) } })
+  }
+  expect(await kit.clock.until(later.execute(0))).toMatchObject({ error: { message: expect.stringContaining('where it only says') } })
+})

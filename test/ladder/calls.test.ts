@@ -146,7 +146,7 @@ test.each(['itself', 'resume', 'inside', 'called', 'other'])(
         {
           name: 'all',
           run: async ({ input, run }) => {
-            if (how === 'itself') await caught(flow.execute(input as string, { runId: 'r' }))
+            if (how === 'itself') await caught(flow.execute(input, { runId: 'r' }))
             if (how === 'resume') await caught(flow.resume('r'))
             if (how === 'called') await run(inner, input)
             if (how === 'other') await inner.execute('go', { runId: 'other' })
@@ -457,4 +457,60 @@ test('[WL-008, WL-102, WL-115] killed at any commit before or after it was cance
     expect(await doomed.runtime.replay({ kind: 'flow', id: 'r' }), `killed at commit ${commit}`).toMatchObject({ verdict: 'identical' })
   }
   expect(died).toBeGreaterThan(6)
+})
+
+const planning = (use: () => unknown, onStep?: () => Promise<undefined>) =>
+  planner({ name: 'plan', model: 'test/plan', capabilities: { write: { use, description: 'Writes.' } }, ...(onStep && { onStep }) })
+const aPlan = { steps: [{ id: 's1', capability: 'write', input: {} }] }
+
+test('[WL-008] what code of a capability calls, and what says how it goes on, stands below the step, with its usage', async () => {
+  const plan = planning(
+    async () => (await writer.execute('a')).data,
+    async () => void (await writer.execute('good?')),
+  )
+  await using kit = await aLadderOf({ 'test/writer': answer, 'test/plan': [{ text: JSON.stringify(aPlan), usage }] }, plan, writer)
+  const { data, report, usage: used } = await kit.clock.until(plan.execute('go', { runId: 'r' }))
+  expect(data).toEqual({ s1: 'written: a' })
+  expect(drawn(report).slice(-3)).toEqual(['  step s1 20', '    agent writer 10', '    agent writer 10'])
+  expect(used.total).toBe(30)
+  for (const node of all(report)) expect(node.rootRunId).toBe('r')
+  expect(await kit.runtime.replay({ kind: 'plan', id: 'r' })).toMatchObject({ verdict: 'identical' })
+})
+
+test('[WL-008] killed at any commit, code of a capability calls once and comes to the same report', async () => {
+  const models = { 'test/writer': answer, 'test/plan': [{ text: JSON.stringify(aPlan), usage }] }
+  const make = () => planning(async () => (await writer.execute('a')).data)
+  const whole = make()
+  await using kit = await aLadderOf(models, whole, writer)
+  const calm = await kit.clock.until(whole.execute('go', { runId: 'r' }))
+  expect(calm.usage.total).toBe(20)
+  let commit = 1
+  for (; ; commit++) {
+    const life = make()
+    await using doomed = await aLadderOf({ ...models, 'test/plan': () => ({ text: JSON.stringify(aPlan), usage }) }, life, writer)
+    const result = await killedAt(doomed, () => life.execute('go', { runId: 'r' }), commit)
+    if (!result) break
+    expect(timeless(result), `killed at commit ${commit}`).toEqual(timeless(calm))
+  }
+  expect(commit).toBeGreaterThan(8)
+})
+
+test('[WL-008] a planner that is cancelled while code of a capability calls has what that had used, and what waits there is asked of it', async () => {
+  const asks = tool({ name: 'asks', description: 'Asks.', input: z.object({}), onCrash: 'retry', approval: true, execute: () => 'yes' })
+  const asker = agent({ name: 'asker', description: 'Asks.', model: 'test/asker', tools: [asks] })
+  const plan = planning(async () => (await asker.execute('a')).data)
+  await using kit = await aLadderOf(
+    { 'test/asker': [{ calls: [{ name: 'asks', input: {} }], usage }], 'test/plan': [{ text: JSON.stringify(aPlan), usage }] },
+    plan,
+    asker,
+  )
+  const asked = Promise.withResolvers<void>()
+  const run = plan.execute('go', { runId: 'r', on: { 'agent.approval.requested': () => asked.resolve() } })
+  await kit.clock.until(asked.promise)
+  expect(await kit.clock.until(plan.pending('r'))).toMatchObject([{ name: 'asks' }])
+  await kit.clock.until(plan.cancel('r'))
+  const { error, report, usage: used } = await kit.clock.until(run)
+  expect(error).toMatchObject({ code: 'PLANNER_CANCELLED' })
+  expect(drawn(report).slice(-3)).toEqual(['  step s1 10', '    agent asker 10', '      tool asks 0'])
+  expect(used.total).toBe(20)
 })

@@ -101,3 +101,46 @@ test('[WL-018, WL-024] a turn that is asked for again with another input is refu
   expect(await turn({ a: 1 }, 'one')).toMatchObject({ turnIndex: 0, data: { last: { a: 1 } } })
   expect(inputs).toHaveLength(2)
 })
+
+/** Aborts as soon as anybody listens. */
+const hasty = (): AbortSignal => {
+  const { signal, abort } = ((leave) => ({ signal: leave.signal, abort: () => leave.abort('hasty') }))(new AbortController())
+  const listen = signal.addEventListener.bind(signal) as (...all: unknown[]) => void
+  signal.addEventListener = (...all: unknown[]) => {
+    listen(...all)
+    abort()
+  }
+  return signal
+}
+
+test('[WL-018, WL-036] who asks for a turn with another input and then leaves does not cancel the turn that has that name', async () => {
+  const begun = Promise.withResolvers<void>()
+  const open = Promise.withResolvers<void>()
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: memoryStore(),
+    intents: { a: async ({ input }: { input: unknown }) => (begun.resolve(), await open.promise, { last: input }) },
+    route: () => 'a' as const,
+  })
+  await using kit = await aLadder(desk)
+  const turn = (input: unknown, signal?: AbortSignal) =>
+    desk.execute(input, { sessionId: 's', history: [], requestId: 'one', ...(signal && { signal }) })
+  const first = turn(1)
+  await kit.clock.until(begun.promise)
+  await expect(kit.clock.until(turn(2, hasty()))).rejects.toMatchObject(conflict)
+  open.resolve()
+  expect(await kit.clock.until(first)).toMatchObject({ data: { last: 1 }, report: { status: 'awaiting-input' } })
+})
+
+test('[WL-003, WL-006] nor the run that has that name, even where nobody remembers any more who has begun it', async () => {
+  const { done, order } = anOrder()
+  await using kit = await aLadder(order)
+  const first = order.execute({ sku: 'bee' }, { runId: 'r' })
+  await kit.clock.until(new Promise((resolve) => order.on({ 'workflow.step.starting': resolve })))
+  // As many messages as an actor remembers by their ids.
+  for (let index = 0; index < 1100; index++) await kit.runtime.actor('order', 'r').send({ type: 'other' }, { id: `m-${index}` })
+  await expect(kit.clock.until(order.execute({ sku: 'wasp' }, { runId: 'r', signal: hasty() }))).rejects.toMatchObject(conflict)
+  await order.send('r', { type: 'paid' })
+  expect(await kit.clock.until(first)).toMatchObject({ report: { status: 'completed' } })
+  expect(done).toHaveLength(1)
+})

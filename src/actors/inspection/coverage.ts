@@ -7,6 +7,7 @@ import type { Frame } from '../../contracts/transport.ts'
 import { machineSignature } from '../charts/signature.ts'
 import { renamedSnapshot } from '../journal/adoption.ts'
 import { commitOf } from '../journal/codec.ts'
+import { takenOver } from '../journal/rewrite.ts'
 import type { Registration } from '../registration.ts'
 import { Replica } from '../replica/replica.ts'
 import { isMachine, nodesIn } from '../state-nodes.ts'
@@ -36,6 +37,8 @@ type Trace = {
   frames: (from: number, limit: number) => Promise<readonly Frame[]>
   /** Lets others have their turn between many commits. */
   pause?: () => Promise<void>
+  /** So many of its first commits are those of its origin. */
+  shared?: number
 }
 
 /** Who hears of what happens in a tree just now: it tells of its first events before anybody has it in hand. */
@@ -84,7 +87,7 @@ export class Coverage {
   async add(trace: Trace, commitsMax = Number.POSITIVE_INFINITY): Promise<number> {
     const { name = trace.address } = trace
     const seen = new Map<string, Seen>()
-    const commits = await this.#fold(trace, commitsMax, listenerOf(seen))
+    const commits = await this.#fold((await this.#own(trace)) ?? trace, commitsMax, listenerOf(seen))
     for (const [signature, { states, transitions }] of seen) {
       const total = this.#totals.get(signature)
       if (!total) continue
@@ -95,7 +98,33 @@ export class Coverage {
     return commits
   }
 
-  async #fold({ address, frames, pause }: Trace, commitsMax: number, hear: (told: InspectionEvent) => void): Promise<number> {
+  /** Where this machine has taken over what another one has begun: as if it had recorded all of it. @throws RuntimeError drift where it has not */
+  async #own({ frames, ...trace }: Trace): Promise<Trace | undefined> {
+    const registration = this.#registration
+    const address = parseAddress(trace.address)
+    const [first] = await frames(1, 1)
+    const { create } = first ? commitOf(first, address) : {}
+    if (!create || create.signature === registration.signature || registration.onDrift === 'force') return undefined
+    const all: Frame[] = []
+    for (let isLast = false; !isLast; ) {
+      const page = await frames(all.length + 1, pageSize)
+      all.push(...page)
+      isLast = page.length < pageSize
+    }
+    const own = takenOver(address, all, registration)
+    if (own)
+      return {
+        ...trace,
+        frames: async (from, limit) => own.slice(from - 1, from - 1 + limit),
+        shared: all.filter(({ of }) => of !== undefined).length,
+      }
+    throw new RuntimeError('drift', `${trace.address} was recorded by another version of its machine`, {
+      hint: 'look at it with the machine that recorded it, or have this one take it over with actor.adopt()',
+      data: { recorded: create.signature, present: registration.signature },
+    })
+  }
+
+  async #fold({ address, frames, pause, shared = 0 }: Trace, commitsMax: number, hear: (told: InspectionEvent) => void): Promise<number> {
     const registration = this.#registration
     let replica: Replica | undefined
     let written = address
@@ -105,11 +134,6 @@ export class Coverage {
         const { seq, of } = frame
         if (seq > commitsMax) throw new RuntimeError('too_large', `${address} has more than ${commitsMax} commits`, { hint: 'ask for it alone' })
         const { create, at, epoch, seed, inputs, later, address: writer } = commitOf(frame, parseAddress(address))
-        if (create && create.signature !== registration.signature && registration.onDrift !== 'force')
-          throw new RuntimeError('drift', `${address} was recorded by another version of its machine`, {
-            hint: 'look at it with the machine that recorded it',
-            data: { recorded: create.signature, present: registration.signature },
-          })
         // A fork goes on under its own name with what its origin began. That has been counted there.
         const before: Replica | undefined =
           replica && writer !== written && registration.renamed
@@ -122,7 +146,7 @@ export class Coverage {
               })
             : replica
         written = writer
-        replica = listening(of ? () => undefined : hear, () => {
+        replica = listening(of || seq <= shared ? () => undefined : hear, () => {
           const present = create ? new HeardReplica({ registration, input: create.input, at, epoch, seed }) : before
           if (!present) throw new RuntimeError('corrupt_at', `the journal of ${address} does not begin with its creation`, { data: { seq } })
           present.enter(epoch, later)

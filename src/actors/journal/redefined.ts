@@ -26,12 +26,23 @@ export const newestAdoption = async (
   for (let next = from; next <= to; read = undefined) {
     const limit = read?.limit ?? Math.min(pageSize, to - next + 1)
     const frames = read?.frames ?? (await journal.read(address, next, { limit }))
-    for (const frame of frames) {
-      const { adopts, seq } = commitOf(frame, address)
-      if (adopts && seq >= from) found = { ...adopts, seq }
-    }
+    found =
+      adoptionIn(
+        frames.filter(({ seq }) => seq >= from),
+        address,
+      ) ?? found
     if (frames.length < limit) break
     next = (frames.at(-1)?.seq ?? next) + 1
+  }
+  return found
+}
+
+/** The last one in these commits. @throws RuntimeError corrupt_at */
+export const adoptionIn = (frames: readonly Frame[], address: Address): Adoption | undefined => {
+  let found: Adoption | undefined
+  for (const frame of frames) {
+    const { adopts, seq } = commitOf(frame, address)
+    if (adopts) found = { ...adopts, seq }
   }
   return found
 }

@@ -1,10 +1,11 @@
 /** What the names mean in the states around the question of an agent. */
 import { assign, type EventObject, emit, enqueueActions, sendTo } from 'xstate'
 import type { AskReport } from '../../index.ts'
+import type { RunAround } from '../around/wrapped.context.ts'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import type { AgentRun } from './agent.context.ts'
 import type { Found } from './answers.ts'
-import { type Around, nothingAround, type RunAround, type TripEnd, weighed } from './around.context.ts'
+import { type Around, nothingAround, type TripEnd, weighed } from './around.context.ts'
 import { type Budget, budgetError } from './budget.rules.ts'
 
 type Scope = { context: AgentRun; event: EventObject }
@@ -72,7 +73,7 @@ export const aroundActions = ({ name, budget, now, unpriced, word }: Parts): Rec
       const { trip, revised = trip.text } = aroundOf(context)
       return { text: revised, next: undefined }
     }),
-    takeLateData: assign(({ context }: Scope) => ({ data: (context as AgentRun).text })),
+    takeLateData: assign(({ context }: Scope) => ({ data: context.text })),
     takeRevised: assign(({ context }: Scope) => {
       const { revised } = aroundOf(context)
       return revised === undefined ? {} : { text: revised, data: revised }

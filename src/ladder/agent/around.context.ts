@@ -4,7 +4,6 @@ import type { LadderUsage } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { noUsage, type Prices, spentBy, together } from '../usage.rules.ts'
 import { type Budget, type Spent, spentAt, type Violation, violationOf } from './budget.rules.ts'
-import type { Outcome } from './onion.ts'
 
 type Wanted = { callId: string; name: string; input: unknown }
 
@@ -34,8 +33,6 @@ export type Around = {
 
 /** What code around a trip comes to. */
 export type TripEnd = { states: Around['states']; refusal?: LadderErrorBody; said?: string; revised?: string }
-/** What code around a run comes to: its outcome, or what the agent is given. */
-export type RunAround = { states: Around['states']; outcome?: Outcome<unknown>; given?: { input: unknown } }
 
 type Run = { told?: { text: string; prices?: Prices }; usage: LadderUsage; trips: number; length?: number; around?: Around }
 

@@ -1,77 +1,34 @@
-/** The code of an author around a run of an agent, and around each trip of it, as actors: what it comes to is data of the journal, whatever it throws. */
+/** The code of an author around each trip of an agent, as actors: what it comes to is data of the journal, whatever it throws. */
 import type { AnyActorLogic } from 'xstate'
 import { fromTask } from '../../index.ts'
-import { callerOf, rootOf } from '../run.rules.ts'
+import { type LayerCode, layersOf } from '../around/layers.effects.ts'
+import { callerOf } from '../run.rules.ts'
 import { together } from '../usage.rules.ts'
 import type { AgentRun } from './agent.context.ts'
-import { type Around, nothingAround, type RunAround, type TripEnd } from './around.context.ts'
+import { type Around, nothingAround, type TripEnd } from './around.context.ts'
 import { type Checked, type Guardrails, refusalOf, type Stage } from './guardrails.ts'
-import type { AnyMiddleware, AroundRun, AroundTrip } from './middleware.ts'
-import { down, type Entered, type Outcome, up } from './onion.ts'
+import type { AroundTrip } from './middleware.ts'
+import { down, type Outcome, up } from './onion.ts'
 
-/** What a caller brought along for a run of this process. */
-type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
-type Code = { name: string; middleware: readonly AnyMiddleware[]; guardrails: Guardrails; contextOf: CallerContext }
+type Code = Pick<LayerCode, 'name' | 'middleware' | 'contextOf'> & { guardrails: Guardrails }
 
 const aroundOf = ({ around, startedAt }: AgentRun): Around => around ?? nothingAround({}, startedAt)
 
-/** The layers of one level that are there, each with its own state to write to. */
-class Level<Context, Value, More> {
-  readonly layers: readonly Entered<Context, Value, More>[]
-  readonly #states: Record<string, object>
+/** What code around a run is given of the agent. */
+export const aboutRun = (agent: string) => (run: AgentRun) => ({ agent, usage: together(run.usage, aroundOf(run).spending) })
 
-  constructor(level: 'execute' | 'trip', { name, middleware, contextOf }: Code, run: AgentRun, signal: AbortSignal) {
-    const { states, spending, trip } = aroundOf(run)
-    this.#states = Object.fromEntries(middleware.map((one) => [one.name, structuredClone(states[one.name] ?? one.state ?? {})]))
-    const given: Omit<AroundRun, 'state'> = {
-      runId: run.runId,
-      rootRunId: rootOf(run),
-      agent: name,
-      input: run.input,
-      context: contextOf(callerOf(run)),
-      usage: together(run.usage, spending),
-      signal,
-      ...(level === 'trip' && { trip: trip.number, calls: trip.calls }),
-    }
-    this.layers = middleware.flatMap((one) => {
-      const layer = one[level]
-      const context = { ...given, state: this.#states[one.name] }
-      return layer ? [{ name: one.name, layer: layer as never, context: context as Context }] : []
-    })
+const tripOf = (code: Code, run: AgentRun, signal: AbortSignal) => {
+  const about = (one: AgentRun) => {
+    const { number, calls } = aroundOf(one).trip
+    return { ...aboutRun(code.name)(one), trip: number, calls }
   }
-
-  /** As they have left them by now. */
-  get states(): Around['states'] {
-    return this.#states
-  }
+  return layersOf<AroundTrip, string>('trip', { ...code, about }, run, signal)
 }
-
-const level = <Context, Value, More = unknown>(which: 'execute' | 'trip', code: Code, run: AgentRun, signal: AbortSignal) =>
-  new Level<Context, Value, More>(which, code, run, signal)
-
-/** Before anything else; one that answers by itself is the outcome of the run. */
-export const enterLogic = (code: Code): AnyActorLogic =>
-  fromTask<RunAround, AgentRun>(async ({ input: run, signal }) => {
-    const around = level<AroundRun, unknown, { input?: unknown }>('execute', code, run, signal)
-    let given: RunAround['given']
-    const outcome = await down(around.layers, (more) => {
-      if (Object.hasOwn(more, 'input')) given = { input: more.input }
-    })
-    return { states: around.states, ...(outcome && { outcome }), ...(given && { given }) }
-  }) as AnyActorLogic
-
-/** After all else, whatever it came to. */
-export const leaveLogic = (code: Code): AnyActorLogic =>
-  fromTask<RunAround, AgentRun>(async ({ input: run, signal }) => {
-    const around = level<AroundRun, unknown>('execute', code, run, signal)
-    const outcome = await up(around.layers, run.error ? { error: run.error } : { result: run.data })
-    return { states: around.states, outcome }
-  }) as AnyActorLogic
 
 /** Before the model is asked. */
 export const openLogic = (code: Code): AnyActorLogic =>
   fromTask<TripEnd, AgentRun>(async ({ input: run, signal }) => {
-    const around = level<AroundTrip, string>('trip', code, run, signal)
+    const around = tripOf(code, run, signal)
     const outcome = await down(around.layers)
     if (outcome) return { states: around.states, ...textIn(outcome, 'said') }
     return { states: around.states, ...(await refused('input', code, run, signal)) }
@@ -80,7 +37,7 @@ export const openLogic = (code: Code): AnyActorLogic =>
 /** When it has answered, before its tools run. */
 export const closeLogic = (code: Code): AnyActorLogic =>
   fromTask<TripEnd, AgentRun>(async ({ input: run, signal }) => {
-    const around = level<AroundTrip, string>('trip', code, run, signal)
+    const around = tripOf(code, run, signal)
     const no = await refused('output', code, run, signal)
     if (no) return { states: around.states, ...no }
     const { text } = aroundOf(run).trip
@@ -92,7 +49,7 @@ export const closeLogic = (code: Code): AnyActorLogic =>
 /** The model could not answer. */
 export const recoverLogic = (code: Code): AnyActorLogic =>
   fromTask<TripEnd, AgentRun>(async ({ input: run, signal }) => {
-    const around = level<AroundTrip, string>('trip', code, run, signal)
+    const around = tripOf(code, run, signal)
     const outcome = await up<AroundTrip, string, unknown>(around.layers, run.error ? { error: run.error } : { result: run.text ?? '' })
     return { states: around.states, ...textIn(outcome, 'said') }
   }) as AnyActorLogic

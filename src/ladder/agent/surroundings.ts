@@ -1,9 +1,10 @@
 /** All that an author may put around an agent: checked, in the terms of its chart, and as actors. */
 import type { AnyActorLogic } from 'xstate'
+import { enterLogic, leaveLogic } from '../around/layers.effects.ts'
 import { keepLogic, recallLogic } from './answers.effects.ts'
 import { type AnswerCache, checkedCache } from './answers.ts'
 import { type AroundShape, closeActor, enterActor, keepActor, leaveActor, openActor, recallActor, recoverActor } from './around.chart.rules.ts'
-import { closeLogic, enterLogic, leaveLogic, openLogic, recoverLogic } from './around.effects.ts'
+import { aboutRun, closeLogic, openLogic, recoverLogic } from './around.effects.ts'
 import type { Budget } from './budget.rules.ts'
 import { checkedBudget } from './budget.ts'
 import { checkedGuardrails, type Guardrails } from './guardrails.ts'
@@ -55,8 +56,9 @@ type Code = {
 /** Only those that its chart asks for. */
 export const actorsAround = (shape: AroundShape, { guardrails, middleware, cache }: Surroundings, more: Code): Record<string, AnyActorLogic> => {
   const code = { ...more, guardrails, middleware }
+  const wrapping = { ...code, code: 'AGENT_EXEC_FAILED' as const, about: aboutRun(more.name) }
   return {
-    ...(shape.wraps && { [enterActor]: enterLogic(code), [leaveActor]: leaveLogic(code) }),
+    ...(shape.wraps && { [enterActor]: enterLogic(wrapping), [leaveActor]: leaveLogic(wrapping) }),
     ...(shape.opens && { [openActor]: openLogic(code) }),
     ...(shape.closes && { [closeActor]: closeLogic(code) }),
     ...(shape.recovers && { [recoverActor]: recoverLogic(code) }),

@@ -9,6 +9,7 @@ import {
   type Answer,
   answered,
   begun,
+  codeMaxMs,
   endOf,
   hasDrifted,
   type Persisted,
@@ -27,7 +28,7 @@ type Word = { type: string } & Record<string, unknown>
 type Scope = { context: SessionRun; event: EventObject }
 
 /** Their types are those of the machine that takes them. */
-export const sessionActions = (name: string, now: () => number, ended: (sessionId: string, answer: Answer) => void): Record<string, never> => {
+export const sessionActions = (name: string, now: () => number, toldOf: (sessionId: string, answer: Answer) => void): Record<string, never> => {
   /** Of the turn that is under way. */
   const word = (type: string, { sessionId, turn }: SessionRun, more: object = {}): Word => ({
     type: `orchestrator.${type}`,
@@ -55,6 +56,13 @@ export const sessionActions = (name: string, now: () => number, ended: (sessionI
       const error = what(context, event)
       return turned(context, error ? { error } : {})
     })
+  const ended = ({ turn, ...run }: SessionRun, { isOver = false, warning }: { isOver?: boolean; warning?: string }): Partial<SessionRun> =>
+    turn?.persisted
+      ? turned(
+          { ...run, turn },
+          { persisted: { ...turn.persisted, isOver, warnings: [...turn.persisted.warnings, ...(warning === undefined ? [] : [warning])] } },
+        )
+      : {}
   const broken = (what: string, thrown: unknown): LadderErrorBody =>
     errorBody('ORCHESTRATOR_FAILED', `${what} of '${name}' failed: ${wordsOf(thrown)}`)
   const cancelled = ({ sessionId }: SessionRun, event: EventObject): LadderErrorBody =>
@@ -107,6 +115,11 @@ export const sessionActions = (name: string, now: () => number, ended: (sessionI
     }),
     persist: taking((context, event) => turned(context, { persisted: madeOf<Persisted>(event) })),
     tellPersisted: tell('checkpoint.persisted', (_, event) => ({ lastRoute: madeOf<Persisted>(event).route })),
+    takeEnd: taking((context, event) => {
+      const error = errorOf(event) ?? (thrownIn(event) === undefined ? undefined : broken('endsWhen', thrownIn(event)))
+      return ended(context, error ? { warning: error.message } : { isOver: madeOf<boolean>(event) })
+    }),
+    giveUpEnd: taking((context) => ended(context, { warning: `endsWhen failed: it has taken more than ${codeMaxMs} ms` })),
     noteAsked: taking((context) => turned(context, { isAsked: true })),
     noteLocked: failing(({ turn, sessionId }) =>
       turn?.request.wants === 'compaction'
@@ -141,7 +154,7 @@ export const sessionActions = (name: string, now: () => number, ended: (sessionI
     /** Whoever observes turns gets the report of this one, which was answered last. */
     observe: ({ context: { sessionId, answers } }: Scope) => {
       const last = answers.at(-1)
-      if (last?.wants === 'turn') ended(sessionId, last)
+      if (last?.wants === 'turn') toldOf(sessionId, last)
     },
     answerCompleted: answer('completed'),
     answerCancelled: answer('cancelled'),

@@ -43,10 +43,12 @@ export const answerOf = async (
   const cancel = (): void => void actor.send({ type: 'cancel', request: id, reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
   try {
     if (typeof request !== 'string') await actor.send({ type: 'execute', request })
-    if (signal?.aborted) cancel()
-    signal?.addEventListener('abort', cancel)
     const isAnothers = (session: unknown): boolean =>
       typeof request !== 'string' && isOtherInput(inputHashIn(session as SessionRun, id), request.inputHash)
+    // Whoever was refused cancels nobody.
+    if (signal && isAnothers((await actor.snapshot()).context)) throw otherInput(name, 'requestId', id)
+    if (signal?.aborted) cancel()
+    signal?.addEventListener('abort', cancel)
     const snapshot = await actor.waitFor(({ context }) => isAnothers(context) || !isWaiting(context as SessionRun, id))
     if (isAnothers(snapshot.context)) throw otherInput(name, 'requestId', id)
     over.abort()

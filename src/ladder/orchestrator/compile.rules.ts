@@ -7,13 +7,13 @@ import { phasesChartOf } from './beside.chart.rules.ts'
 import { chartOf } from './session.chart.rules.ts'
 import {
   type Answer,
+  codeMaxMs,
   type Held,
   hasDrifted,
   isForeign,
   isKnown,
   nextTryMs,
   opened,
-  type Persisted,
   type Plan,
   type SessionRun,
 } from './session.context.ts'
@@ -67,7 +67,8 @@ const phases = (name: string, { actors, now, ended }: SessionParts) =>
       recalls: ({ context }) => context.turn?.plan?.recalls === true,
       'is of another request': ({ context, event }) => isForeign(context, outputOf<RunEnd>(event)),
       'turn has failed': ({ event }) => outputOf<RunEnd>(event).error !== undefined,
-      'has something to compact': ({ event }) => madeOf<Persisted>(event).range !== undefined,
+      'asks whether it is over': ({ context }) => context.turn?.plan?.asksEnd === true,
+      'has something to compact': ({ context }) => context.turn?.persisted?.range !== undefined,
       'is locked by others': ({ event }) => madeOf<boolean>(event) === false,
       'asks an agent': ({ context }) => context.turn?.plan?.asksSummarizer === true,
       'summary has failed': ({ event }) => outputOf<RunEnd>(event).error !== undefined,
@@ -81,6 +82,7 @@ const phases = (name: string, { actors, now, ended }: SessionParts) =>
       'a moment': ({ context }) => Math.max(0, Math.min(momentMs, (context.turn?.waitUntil ?? 0) - now())),
       'until the next try': ({ context }) => nextTryMs(context, now()),
       'a part of the lease': ({ context }) => Math.ceil((context.turn?.lease?.ttlMs ?? 0) / 3),
+      'longest code': codeMaxMs,
       'longest compaction': ({ context }) => context.turn?.plan?.lockMaxMs ?? 0,
       'a little longer': ({ context }) => (context.turn?.plan?.lockMaxMs ?? 0) + graceMs,
     },

@@ -6,6 +6,7 @@ export const loadActor = 'load()'
 export const lookActor = 'look()'
 export const recallActor = 'recall()'
 export const saveActor = 'save()'
+export const endActor = 'endsWhen()'
 export const lockActor = 'lock()'
 export const summariseActor = 'summarise()'
 export const applyActor = 'apply()'
@@ -118,11 +119,17 @@ const runningOf = (isApart: boolean) => ({
       saveActor,
       [
         { guard: 'has failed', ...failed('fail') },
-        { guard: 'has something to compact', target: '#compacting', actions: storing(isApart) },
-        { target: '#settled', actions: storing(isApart) },
+        { guard: 'asks whether it is over', target: 'ending', actions: storing(isApart) },
+        { target: 'stored', actions: storing(isApart) },
       ],
       failed('breakDown'),
     ),
+    // The row is there: whatever comes of it, the turn is clean.
+    ending: {
+      ...code(endActor, [{ target: 'stored', actions: ['takeEnd'] }], { target: 'stored', actions: ['takeEnd'] }),
+      after: { 'longest code': { target: 'stored', actions: ['giveUpEnd'] } },
+    },
+    stored: { always: [{ guard: 'has something to compact', target: '#compacting' }, { target: '#settled' }] },
   },
 })
 const storing = (isApart: boolean): string[] => ['persist', 'tellPersisted', ...(isApart ? ['reportStored'] : [])]

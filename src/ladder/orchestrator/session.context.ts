@@ -40,6 +40,8 @@ export type Plan = {
   /** ms that a turn waits for that, and that it may take. */
   lockMaxMs: number
   recalls: boolean
+  /** Code says whether the session is over. */
+  asksEnd: boolean
   /** An agent summarises. */
   asksSummarizer: boolean
   /** Of a request to compact: what. */
@@ -146,6 +148,9 @@ export type SessionRun = {
   /** Of a turn beside others: runs from this number on are somebody's still. */
   keptFrom?: number
 }
+
+/** ms that code of the author has which says whether a session is over. */
+export const codeMaxMs = 30_000
 
 /** Answers are kept for whoever asks late or again. */
 export const answersMax = 16

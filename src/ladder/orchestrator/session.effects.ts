@@ -7,7 +7,7 @@ import type { CheckpointRow } from '../stores/store.ts'
 import { compactionActors } from './compaction.effects.ts'
 import { dueRange, marginOf, rangeOf } from './compaction.rules.ts'
 import { dueFrom, runsBefore } from './runs.rules.ts'
-import { loadActor, lookActor, recallActor, saveActor, summaryActor, turnActor } from './session.chart.rules.ts'
+import { endActor, loadActor, lookActor, recallActor, saveActor, summaryActor, turnActor } from './session.chart.rules.ts'
 import { answersMax, foldableIn, type Persisted, type Plan, type Recalled, type SessionRun } from './session.context.ts'
 import { lockActors, requireLock, underLock } from './session-lock.effects.ts'
 import { type SessionScope, sessionTask } from './session-task.effects.ts'
@@ -25,6 +25,7 @@ export const sessionActors = (scope: SessionScope): Record<string, AnyActorLogic
   }),
   [turnActor]: remote(scope.turnKind) as AnyActorLogic,
   [saveActor]: sessionTask(scope, `to save a turn of '${scope.name}'`, (run) => saved(scope, run)),
+  [endActor]: sessionTask(scope, 'endsWhen', (run) => isOver(scope, run)),
   ...compactionActors(scope),
   ...lockActors(scope),
   [summaryActor]: remote(scope.summaryKind) as AnyActorLogic,
@@ -50,6 +51,7 @@ const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Pro
     summarizedThrough,
     lockedUntil: typeof row?.lock_expires_at === 'string' ? Date.parse(row.lock_expires_at) : null,
     lockMaxMs,
+    asksEnd: definition.endsWhen !== undefined,
     recalls: memory !== undefined && memory.recall.k !== 0,
     asksSummarizer: summarizer !== undefined && typeof summarize !== 'function',
     ...(range && { range }),
@@ -59,7 +61,7 @@ const planOf = async (scope: SessionScope, { sessionId, turn }: SessionRun): Pro
 
 /** The row is the same each time: a session that was killed in between saves it once more. */
 const saved = async (scope: SessionScope, run: SessionRun): Promise<Persisted> => {
-  const { name, definition, store: found, policy, keepRows, memory, forget } = scope
+  const { name, store: found, policy, keepRows, memory, forget } = scope
   const { sessionId, turn, runs } = run
   const { plan, end, request } = turn ?? {}
   if (!plan || !end) throw new Error('there is no turn to be saved')
@@ -99,13 +101,15 @@ const saved = async (scope: SessionScope, run: SessionRun): Promise<Persisted> =
   const outcome = end.data ?? Object.values(end.iteration?.branches ?? {}).map(({ output }) => output)
   const { warning } = memory ? await rememberFor(memory, sessionId, request?.input, outcome) : {}
   if (warning) warnings.push(warning.message)
-  let isOver = false
-  await tried('endsWhen', async () => {
-    isOver = (await definition.endsWhen?.({ sessionId, turnIndex: plan.turnIndex, state: state as never, data: end.data })) === true
-  })
   const isDue = policy.afterTurns !== undefined && plan.turnIndex >= policy.afterTurns
   const range = isDue && request ? dueRange(foldableIn(request), plan.summarizedThrough, marginOf(policy)) : undefined
-  return { route: end.route, isOver, warnings, ...(range && { range }), ...(runsFrom !== undefined && { runsFrom }) }
+  return { route: end.route, isOver: false, warnings, ...(range && { range }), ...(runsFrom !== undefined && { runsFrom }) }
+}
+
+const isOver = async ({ definition }: SessionScope, { sessionId, turn }: SessionRun): Promise<boolean> => {
+  const { plan, end } = turn ?? {}
+  const of = { sessionId, turnIndex: plan?.turnIndex ?? 0, state: asJson(end?.state) as never, data: end?.data }
+  return (await definition.endsWhen?.(of)) === true
 }
 
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? {})) as unknown

@@ -1,6 +1,7 @@
 /** The states and arrows of a planner, and of one step by the capability that it uses. Plain data. */
 import { tellEvent } from '../awaited.ts'
 import { runActor, runsEndMs } from '../run.rules.ts'
+import { callEndActor } from '../work/work.chart.rules.ts'
 import type { PlannerRun, StepRun } from './planner.context.ts'
 
 export type PlannerShape = {
@@ -166,7 +167,15 @@ export const stepChartOf = (
   { name: capability, executable, description }: PlannerShape['capabilities'][number],
 ) => {
   const after = isJudged ? 'judging' : 'ended'
-  const cutOff = { cancel: { target: 'ended', actions: ['cutOff'] } }
+  const calling = { 'ask.reported': { actions: ['hear', 'passReport'] } }
+  const left = { guard: 'has called', target: 'leaving' }
+  const cutOff = {
+    ...calling,
+    cancel: [
+      { ...left, actions: ['stop', 'cutOff'] },
+      { target: 'ended', actions: ['cutOff'] },
+    ],
+  }
   const code = (onDone: readonly unknown[]) => ({
     id: 'code',
     src: codeActor(capability),
@@ -216,7 +225,7 @@ export const stepChartOf = (
       ...(isJudged && {
         judging: {
           // It has its output.
-          on: { cancel: 'ended' },
+          on: { ...calling, cancel: [{ ...left, actions: ['stop'] }, { target: 'ended' }] },
           invoke: {
             id: judgeActor,
             src: judgeActor,
@@ -226,6 +235,16 @@ export const stepChartOf = (
           },
         },
       }),
+      leaving: {
+        description: 'What its code has called says what it has used.',
+        invoke: {
+          id: 'end',
+          src: callEndActor,
+          input: ({ context: { calls = [], reason = 'cancelled' } }: { context: StepRun }) => ({ calls, reason }),
+          onDone: { target: 'ended', actions: ['takeCalled'] },
+          onError: 'ended',
+        },
+      },
       ended: { type: 'final' },
     },
   }

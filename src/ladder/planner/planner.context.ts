@@ -1,7 +1,17 @@
 /** What a run of a planner remembers, and how each thing that happens changes it. Pure. */
 import type { Report } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
-import { type RunInput as AnyRunInput, type Artifacts, began, below, callerOf, isWithin, type RunEnd, type RunState } from '../run.rules.ts'
+import {
+  type RunInput as AnyRunInput,
+  type Artifacts,
+  began,
+  below,
+  callerOf,
+  isWithin,
+  type RunApart,
+  type RunEnd,
+  type RunState,
+} from '../run.rules.ts'
 import { needsOf, type Plan, type PlanStep, referencesIn } from './plan.rules.ts'
 
 /** A step of one of the plans; times are ms since the epoch. */
@@ -60,9 +70,15 @@ export type StepInput = {
   outputs: Readonly<Record<string, unknown>>
   attempt: number
 }
-/** @property stopped it was cancelled: its author is not asked what is to follow */
+/**
+ * @property stopped it was cancelled: its author is not asked what is to follow
+ * @property calls runs that its code has called, and that have not ended; `called` those that have
+ */
 export type StepRun = StepInput & {
   stopped?: true
+  reason?: string
+  calls?: readonly RunApart[]
+  called?: readonly Report[]
   value?: unknown
   output?: unknown
   error?: LadderErrorBody
@@ -72,7 +88,8 @@ export type StepRun = StepInput & {
 }
 /** @property decision null: nothing was said */
 export type Judged = { decision: 'continue' | 'abort' | 'replan' | null; feedback?: string }
-export type StepEnd = Pick<StepRun, 'output' | 'error' | 'report' | 'artifacts'> & Judged
+export type StepEnd = Pick<StepRun, 'output' | 'error' | 'report' | 'called' | 'artifacts'> & Judged
+const reportsOf = ({ report, called = [] }: Pick<StepEnd, 'report' | 'called'>): readonly Report[] => [...(report ? [report] : []), ...called]
 
 export const begun = (input: PlannerInput, at: number): PlannerRun => {
   const { given, ...run } = began(input, at)
@@ -196,12 +213,12 @@ export const failureOf = ({ id }: PlanStep, { message }: LadderErrorBody): strin
 /** @param maxReplans a step that failed leads to another plan as long as there may be one */
 export const stepEnded = (run: PlannerRun, index: number, end: StepEnd, maxReplans: number, at: number): Partial<PlannerRun> => {
   const { step } = run.records[index] as StepRecord
-  const { output, error, report, artifacts, decision, feedback } = end
+  const { output, error, artifacts, decision, feedback } = end
   const next = decision ?? (error === undefined ? 'continue' : run.replans < maxReplans ? 'replan' : 'abort')
   const after = changed(run, [index], ({ reports }) => ({
     ...(error ? { status: 'failed', error } : { status: 'completed', output }),
     endedAt: at,
-    reports: report ? [...reports, report] : reports,
+    reports: [...reports, ...reportsOf(end)],
   }))
   const said = feedback ?? (next === 'replan' && error ? failureOf(step, error) : undefined)
   return {
@@ -217,13 +234,13 @@ export const stepEnded = (run: PlannerRun, index: number, end: StepEnd, maxRepla
 export const stepLeft = (
   run: PlannerRun,
   index: number,
-  { output, error, report }: Pick<StepEnd, 'output' | 'error' | 'report'>,
+  end: Pick<StepEnd, 'output' | 'error' | 'report' | 'called'>,
   at: number,
 ): Partial<PlannerRun> => ({
   records: changed(run, [index], ({ reports }) => ({
-    ...(error ? { status: 'cancelled' } : { status: 'completed', output }),
+    ...(end.error ? { status: 'cancelled' } : { status: 'completed', output: end.output }),
     endedAt: at,
-    reports: report ? [...reports, report] : reports,
+    reports: [...reports, ...reportsOf(end)],
   })).records,
   waiting: run.waiting.filter(({ ask }) => !isWithin(ask, `${run.runId}/${(run.records[index] as StepRecord).step.id}`)),
 })

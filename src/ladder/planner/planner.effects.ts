@@ -1,10 +1,12 @@
 /** The code of a planner as actors: whether a plan can be followed, what capabilities do, and what its author says of steps. */
-import type { AnyActorLogic, AnyActorRef } from 'xstate'
+import type { AnyActorLogic } from 'xstate'
 import { effect, fromTask } from '../../index.ts'
 import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { Executable } from '../executable.ts'
 import { fitted, jsonIn } from '../schema.ts'
-import type { AnyPlanner, Capability } from './definition.ts'
+import { withCalls } from '../work/calls.ts'
+import type { Called } from '../work/work.context.ts'
+import type { AnyPlanner, Capability, StepOutcome } from './definition.ts'
 import { faultIn, Plan, referencesIn, resolved } from './plan.rules.ts'
 import { outputActor, validateActor } from './planner.chart.rules.ts'
 import { completedIn, type Judged, outputsOf, type PlannerRun, type StepRun } from './planner.context.ts'
@@ -12,7 +14,7 @@ import { completedIn, type Judged, outputsOf, type PlannerRun, type StepRun } fr
 /** What a caller brought along for a run of this process. */
 type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 export type Checked = { plan: Plan } | { error: LadderErrorBody }
-export type Done = { output: unknown } | { error: LadderErrorBody }
+export type Done = ({ output: unknown } | { error: LadderErrorBody }) & Called
 
 type Scope = { definition: AnyPlanner; contextOf: CallerContext }
 
@@ -51,8 +53,8 @@ const checkedPlan = async ({ definition: { name, capabilities } }: Scope, run: P
 }
 
 /** Of an executable: what it is given. Of a function: what it comes to. */
-export const codeLogic = ({ contextOf }: Scope, { use, input: schema }: Capability): AnyActorLogic =>
-  fromTask<Done, StepRun>(async ({ input: run, self, signal }) => {
+export const codeLogic = (scope: Scope, { use, input: schema }: Capability): AnyActorLogic =>
+  stepTask<Done>(scope, async (run, caller) => {
     const { step, outputs } = run
     try {
       const given = resolved(step.input, outputs)
@@ -60,11 +62,11 @@ export const codeLogic = ({ contextOf }: Scope, { use, input: schema }: Capabili
       // What it takes itself, where nothing else was said.
       const refused = use instanceof Executable && !schema ? await use.refuses(value) : undefined
       if (refused) throw refused
-      return { output: use instanceof Executable ? value : await use(value, { ...callerOf(run, contextOf, self, signal), step }) }
+      return { output: use instanceof Executable ? value : await use(value, { ...caller, step }) }
     } catch (thrown) {
       return { error: stepError(run, thrown) }
     }
-  }) as AnyActorLogic
+  })
 
 const stepError = ({ step: { id, capability } }: StepRun, thrown: unknown): LadderErrorBody =>
   (thrown instanceof LadderError
@@ -73,19 +75,25 @@ const stepError = ({ step: { id, capability } }: StepRun, thrown: unknown): Ladd
   ).toJSON()
 
 /** @throws what is told as the end of the run */
-export const judgeLogic = ({ definition: { onStep }, contextOf }: Scope): AnyActorLogic =>
-  fromTask<Judged, StepRun>(async ({ input: run, self, signal }) => {
+export const judgeLogic = (scope: Scope): AnyActorLogic =>
+  stepTask<Judged>(scope, async (run, caller) => {
     const { step, output, error } = run
-    const said = await onStep?.({ ...callerOf(run, contextOf, self, signal), step, ...(error ? { error } : { output: structuredClone(output) }) })
+    const said = await scope.definition.onStep?.({ ...caller, step, ...(error ? { error } : { output: structuredClone(output) }) })
     if (said === undefined || said === null) return { decision: null }
     if (said === 'continue' || said === 'abort' || said === 'replan') return { decision: said }
     if (typeof said === 'object' && typeof said.replan === 'string') return { decision: 'replan', feedback: said.replan }
     throw new Error(`it answered ${JSON.stringify(said)?.slice(0, 80)}: 'continue', 'abort', 'replan' or { replan: '…' }`)
-  }) as AnyActorLogic
+  })
 
-const callerOf = ({ plannerRunId, caller }: StepRun, contextOf: CallerContext, self: AnyActorRef, signal: AbortSignal) => ({
-  context: contextOf(caller),
-  runId: plannerRunId,
-  key: effect(self).key,
-  signal,
-})
+type Caller = Pick<StepOutcome, 'context' | 'runId' | 'key' | 'signal'>
+
+/** A piece of an author's code in a step: what it calls stands below that. */
+const stepTask = <End extends object>(
+  { definition: { name }, contextOf }: Scope,
+  doing: (run: StepRun, caller: Caller) => Promise<End>,
+): AnyActorLogic =>
+  fromTask<End, StepRun>(({ input: run, self, signal, emit }) => {
+    const { plannerRunId, caller, inside, step } = run
+    const given = { context: contextOf(caller), runId: plannerRunId, key: effect(self).key, signal }
+    return withCalls({ runId: plannerRunId, input: undefined, inside }, { name, work: step.id, self, signal, emit }, () => doing(run, given))
+  }) as AnyActorLogic

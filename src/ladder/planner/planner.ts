@@ -11,6 +11,7 @@ import { type ExecuteOptions, executeKinds } from '../options.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import { jsonSchemaOf, type Schema } from '../schema.ts'
 import type { Streamed } from '../streamed.ts'
+import { endCalls } from '../work/calls.effects.ts'
 import { written } from '../written.ts'
 import { plannerMachine } from './compile.rules.ts'
 import { type AnyPlanner, type Capability, checkPlanner, type PlannerDefinition, plannerKinds } from './definition.ts'
@@ -72,7 +73,12 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
     const scope = { definition, contextOf: (runId: string) => this.contextOf(runId) }
     const steps = this.#shape.capabilities.map((capability) => {
       const given = (definition.capabilities as Record<string, Capability>)[capability.name] as Capability
-      const parts = { code: codeLogic(scope, given), judge: judgeLogic(scope), ...(given.use instanceof Executable && { run: given.use.machine }) }
+      const parts = {
+        code: codeLogic(scope, given),
+        judge: judgeLogic(scope),
+        endCalls,
+        ...(given.use instanceof Executable && { run: given.use.machine }),
+      }
       return [stepActor(capability.name), stepMachine(this.#shape, capability, parts)] as const
     })
     const told = {

@@ -12,7 +12,7 @@ export type RouterDefinition = Omit<AgentDefinition<string, undefined>, 'output'
   intents: readonly string[]
 }
 
-/** It is asked once; with `repair` again where it names somebody who is not there. @throws LadderError LADDER_CONFIG */
+/** It is asked once; with `repair` again where it names nobody, or somebody who is not there. @throws LadderError LADDER_CONFIG */
 export const router = (given: RouterDefinition): Agent<string, { next: string | string[]; reasoning?: string | undefined }> => {
   const { intents, name = 'router', repair = 0, ...definition } = chooser(given, 'router')
   const known = z.enum([END, ...named(name, intents)])
@@ -21,7 +21,7 @@ export const router = (given: RouterDefinition): Agent<string, { next: string | 
     name,
     repair,
     maxTrips: 1 + repair,
-    output: z.object({ next: z.union([known, z.array(known)]), reasoning: z.string().optional() }),
+    output: z.object({ next: z.union([known, z.array(known).min(1)]), reasoning: z.string().optional() }),
   })
 }
 

@@ -1,7 +1,8 @@
 /** The end of runs that code has called and that nobody wants any more: also where their caller was killed before it could tell them. */
-import type { AnyActorLogic } from 'xstate'
+import type { AnyActorLogic, AnyActorRef } from 'xstate'
 import { type Address, directoryOf, effect, fromTask, isRuntimeError } from '../../index.ts'
 import type { RunApart, RunEnd } from '../run.rules.ts'
+import type { Called } from './work.context.ts'
 
 /** @property reason why, as the run is told */
 export type CallEndInput = RunApart & { reason: string }
@@ -10,7 +11,19 @@ export type CallEndInput = RunApart & { reason: string }
 const lookMs = 2_000
 
 /** What it comes to; null where it never began, or is another one's. */
-export const endCall: AnyActorLogic = fromTask<RunEnd | null, CallEndInput>(async ({ input: { ask, apart, reason }, self, signal }) => {
+export const endCall: AnyActorLogic = fromTask<RunEnd | null, CallEndInput>(({ input, ...scope }) => endOf(input, scope)) as AnyActorLogic
+
+/** The same for several. */
+export const endCalls: AnyActorLogic = fromTask<Called, { calls: readonly RunApart[]; reason: string }>(
+  async ({ input: { calls, reason }, ...scope }) => {
+    const ends = await Promise.all(calls.map((call) => endOf({ ...call, reason }, scope)))
+    return { called: ends.flatMap((end) => (end ? [end.report] : [])) }
+  },
+) as AnyActorLogic
+
+type Scope = { self: AnyActorRef; signal: AbortSignal }
+
+const endOf = async ({ ask, apart, reason }: CallEndInput, { self, signal }: Scope): Promise<RunEnd | null> => {
   const { key, waits } = effect(self)
   // A fork remembers what its origin has called: that stays its affair.
   if (above(key) !== above(apart.key)) return null
@@ -28,7 +41,7 @@ export const endCall: AnyActorLogic = fromTask<RunEnd | null, CallEndInput>(asyn
     signal.throwIfAborted()
     await next
   }
-}) as AnyActorLogic
+}
 
 const above = (key: string): string => key.slice(0, key.lastIndexOf('/'))
 

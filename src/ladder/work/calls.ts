@@ -4,7 +4,8 @@ import type { AnyActorRef } from 'xstate'
 import { type AnyEvent, effect, now } from '../../index.ts'
 import type { Caller } from '../binding.ts'
 import type { LadderEvent, Report, Result } from '../envelope.ts'
-import { LadderError, type LadderErrorBody } from '../errors.ts'
+import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
+import { shown } from '../given.ts'
 import type { HistoryMessage } from '../history.rules.ts'
 import { type ApartReport, type Awaited, type Chain, type RunInput, type RunWait, rootOf, statusOf, timesOf, waitReport } from '../run.rules.ts'
 import { refusedCall, type Streamed } from '../streamed.ts'
@@ -71,9 +72,9 @@ export class Calls {
     options?: Options,
   ): Streamed<Result<Data>> {
     const { runId, rootRunId, key, chain, waits: _, ...place } = this.#place
-    const { name } = executable
-    const refusal = this.#refusal(name)
+    const refusal = notCallable(executable) ?? this.#refusal(executable.name)
     if (refusal) return refusedCall(refusal)
+    const { name } = executable
     const calledId = `${runId}/${this.#named(name, fingerprint(key, input, options?.history))}`
     const called: CallPlace = {
       ...place,
@@ -196,6 +197,17 @@ export const withCalls = async <End extends object>(
   return called.length > 0 ? { ...end, called } : end
 }
 
+const notCallable = (given: unknown): LadderError | undefined => {
+  const { called, execute } = (given ?? {}) as { called?: unknown; execute?: unknown }
+  if (typeof called === 'function') return undefined
+  return new LadderError('LADDER_CONFIG', `run() was given ${shown(given)}, which is nothing that it can run`, {
+    hint:
+      typeof execute === 'function'
+        ? 'call execute(input, { sessionId, history }) of an orchestrator itself: a turn belongs to its session'
+        : 'give what agent(), workflow() or the like returned; dispatch() takes the name of an intent',
+  })
+}
+
 /** 53 bits of what is called by whom: what is alike has the same. */
 const fingerprint = (...parts: readonly unknown[]): string => {
   let high = 0xdeadbeef
@@ -210,10 +222,10 @@ const fingerprint = (...parts: readonly unknown[]): string => {
   return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36)
 }
 
-const textOf = (value: unknown): string => {
+const textOf = (values: readonly unknown[]): string => {
   try {
-    return JSON.stringify(value)
+    return JSON.stringify(values)
   } catch {
-    return String(value)
+    return values.map(wordsOf).join(' ')
   }
 }

@@ -72,7 +72,7 @@ const codeContext = ({ run, step, attempt, signal, self, scope: { names, context
     signal,
     run: async (executable, value, options) => {
       if (calls) return calls.stream(executable, value, options).result
-      throw new LadderError('LADDER_CONFIG', `the step '${step}' calls '${executable.name}' where it only says until when it sleeps`, {
+      throw new LadderError('LADDER_CONFIG', `the step '${step}' runs something where it only says until when it sleeps`, {
         hint: 'call it in a step before',
       })
     },

@@ -2,9 +2,14 @@
 import { expect, test } from 'vitest'
 import { assign, setup } from 'xstate'
 import type { Host } from '../../../src/actors/host/host.ts'
+import { Coverage } from '../../../src/actors/inspection/coverage.ts'
+import { commitOf } from '../../../src/actors/journal/codec.ts'
 import { recover } from '../../../src/actors/journal/recovery.ts'
 import { replay } from '../../../src/actors/journal/replay.ts'
+import { rewrite, underOwnName } from '../../../src/actors/journal/rewrite.ts'
 import { type Registration, registerMachine } from '../../../src/actors/registration.ts'
+import { type Address, formatAddress } from '../../../src/contracts/subjects.ts'
+import type { Journal } from '../../../src/contracts/transport.ts'
 import { uuid } from '../../../src/runtime/moment.ts'
 import { aWorld, codeOf, outcome, Puppets, type World } from '../support.ts'
 
@@ -178,4 +183,48 @@ test('[INV-5] a host that dies while it adopts leaves the actor to the next one,
     await worked(world, puppets)
     expect(await stateOf(world, next)).toMatchObject({ snapshot: { value: 'c' } })
   }
+})
+
+test.each([
+  ['goes another way later', (puppets: Puppets) => walk(puppets, ['a', 'b', 'c'])],
+  ['has other functions', (puppets: Puppets) => walk(puppets, ['a', 'b'], { step: (n) => n + 10 })],
+  ['draws chance where the one before did not', (puppets: Puppets) => walk(puppets, ['a', 'b', 'c'], { step: () => uuid() })],
+])('what was adopted by a machine that %s is written anew, and counted, as if that one had recorded all of it', async (_, machine) => {
+  const puppets = new Puppets()
+  const world = await begun(walk(puppets, ['a', 'b']), puppets)
+  const present = machine(puppets)
+  const host = await world.host([present])
+  await outcome(world, host.adopt(address))
+  await outcome(world, host.send(address, { type: 'add' }))
+  const { snapshot } = await stateOf(world, host)
+  host.abandon()
+  const frames = await world.journal.read(address, 1, { limit: 100 })
+
+  const { frames: own, difference } = rewrite(address, frames, present, underOwnName(address))
+  const coverage = new Coverage(present)
+  await coverage.add({ address: formatAddress(address), frames: (from, limit) => world.journal.read(address, from, { limit }) })
+
+  expect(difference).toBeUndefined()
+  const copied = {
+    read: async (_address: Address, from: number, { limit }: { limit: number }) => own.slice(from - 1, from - 1 + limit),
+    snapshot: async () => undefined,
+    head: async () => undefined,
+  } as unknown as Journal
+  expect(await replay(copied, address, present)).toMatchObject({ verdict: 'identical', context: snapshot.context })
+  expect(own.map((frame) => commitOf(frame, address).adopts)).toEqual(own.map(() => undefined))
+  const [covered] = coverage.result()
+  expect(covered?.states.find(({ id }) => id === 'm.b')).toMatchObject({ visits: 1 })
+})
+
+test('what nobody has adopted is neither written anew nor counted by another machine, which says what to do', async () => {
+  const puppets = new Puppets()
+  const world = await begun(walk(puppets, ['a', 'b']), puppets)
+  const present = walk(puppets, ['a', 'b', 'c'])
+  const frames = await world.journal.read(address, 1, { limit: 100 })
+  const refusal = { code: 'drift', hint: expect.stringContaining('adopt()') }
+
+  expect(() => rewrite(address, frames, present, underOwnName(address))).toThrow(expect.objectContaining(refusal))
+  await expect(
+    new Coverage(present).add({ address: formatAddress(address), frames: (from, limit) => world.journal.read(address, from, { limit }) }),
+  ).rejects.toMatchObject(refusal)
 })

@@ -211,7 +211,7 @@ test.each(['a tool', 'code'])(
     })
     const clerks = ({ messages }: ModelRequest) =>
       messages.some(({ role }) => role === 'tool') ? { text: 'done', usage } : { calls: [{ name: 'mail', input: { to: 'ann' } }], usage }
-    await using kit = await aLadderOf({ ...models([{ text: 'a' }]), 'test/clerk': clerks } as never, desk, flow)
+    await using kit = await aLadderOf({ ...models([{ text: 'a' }]), 'test/clerk': clerks }, desk, flow)
     const run = flow.execute('go', { runId: 'r' })
     const waiting = async (): Promise<string> => {
       for (;;) {

@@ -420,3 +420,26 @@ test('[WL-015] a call without a history, or without a session, is refused', asyn
   for (const options of [{ sessionId: 's' }, { sessionId: '', history: [] }, { sessionId: 's', history: [{ role: 'user' }] }])
     await expect(kit.clock.until(desk.execute('', options as never))).rejects.toMatchObject({ code: 'SCHEMA_VALIDATION_FAILED' })
 })
+
+test.each([
+  ['hangs', () => new Promise<boolean>(() => undefined), 'it has taken more than 30000 ms'],
+  ['throws', () => Promise.reject(new Error('no')), 'no'],
+] as const)('[WL-037] endsWhen that %s holds no session: the turn is stored, its report says so, and the next one runs', async (_, endsWhen, why) => {
+  let asked = 0
+  const desk = orchestrator({
+    name: 'desk',
+    state: { count: 0 },
+    intents: { work: ({ state }) => ({ count: state.count + 1 }) },
+    route: () => 'work' as const,
+    endsWhen: () => (asked++ === 0 ? endsWhen() : true),
+  })
+  await using kit = await aLadder(desk)
+  const ask = () => kit.clock.until(desk.execute('a', { sessionId: 's', history: [] }))
+  const began = kit.clock.now()
+
+  expect(await ask()).toMatchObject({ data: { count: 1 }, report: { status: 'awaiting-input', warnings: [`endsWhen failed: ${why}`] } })
+
+  expect(kit.clock.now() - began).toBeLessThan(31_000)
+  expect(await ask()).toMatchObject({ turnIndex: 1, data: { count: 2 }, report: { status: 'completed' } })
+  expect(await kit.runtime.replay({ kind: 'desk', id: 's' })).toMatchObject({ verdict: 'identical' })
+})

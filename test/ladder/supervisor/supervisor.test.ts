@@ -116,6 +116,20 @@ test('[WL-086, WL-093] a route and an evaluation that throw are SUPERVISOR_FAILE
     })
 })
 
+test('[WL-087, WL-104] a model that names nobody is asked again where it may be, as one that names somebody who is not there', async () => {
+  const told: string[] = []
+  const desk = supervisor({
+    name: 'desk',
+    intents: { write: { run: () => ({}), description: 'Writes it.' } },
+    router: router({ intents: ['write'], model: 'test/router', repair: 1 }),
+  })
+  const answers = ['{"next":[]}', '{"next":["write"]}', `{"next":"${END}"}`]
+  const model = (request: ModelRequest) => ({ text: answers[told.push(last(request)) - 1] as string, usage })
+  await using kit = await aLadderOf({ 'test/router': model }, desk)
+  expect(await kit.clock.until(desk.execute('bees'))).toMatchObject({ report: { status: 'completed' } })
+  expect(told).toHaveLength(3)
+})
+
 test('[WL-087, WL-104] a model chooses: it is told the goal, who there is, and what was done', async () => {
   const told: string[] = []
   const pick = router({ intents: ['write', 'check'], model: 'test/router', repair: 1 })
