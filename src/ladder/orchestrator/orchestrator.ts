@@ -223,21 +223,19 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** @param call of the run that it is a tool of */
   run(input: Input, { sessionId, history, ...options }: TurnOptions<State>, call?: ToolCall): Streamed<TurnResult<Data>> {
-    const { requestId = uuid(), state, force } = options
+    const { requestId = uuid(), ...own } = options
     return this.#streamed(options, async (hear) => {
       const said = checkedCall(this.name, sessionId, history, requestId)
       let request: SessionRequest
       try {
         await (call ?? atWork())?.waitFor?.({ kind: this.name, id: sessionId, request: requestId }, (kind) => this.#binding.to?.neighbour?.(kind))
         request = await requestOf(this.#checked, this.#supervisor, {
+          ...own,
           id: requestId,
           input,
           history: said,
-          state,
-          force,
           inside: call?.inside,
           isNamed: options.requestId !== undefined,
-          signal: options.signal,
           record: this.#binding.to && (async () => (await this.#store()).record(this.name, sessionId)),
         })
       } catch (error) {

@@ -22,7 +22,7 @@ type Said = {
   record: (() => Promise<SessionRecord>) | undefined
   /** By its caller. */
   isNamed: boolean
-  signal: AbortSignal | undefined
+  signal?: AbortSignal | undefined
 }
 
 const sessionIdBytesMax = 900
