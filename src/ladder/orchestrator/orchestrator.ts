@@ -193,8 +193,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     const actor = runtime.actor(this.name, sessionId)
     if (await this.cancel(sessionId, 'deleted')) await actor.waitFor(({ context }) => underWay(context as SessionRun).length === 0)
     const rows = await (await this.#store()).rows(this.name, sessionId)
-    await (await this.#store()).delete(this.name, sessionId)
-    await actor.forget()
+    await (await this.#store()).delete(this.name, sessionId).then(() => actor.forget())
     await forgetAll(runtime, this.#checked.turnKind, allRuns(sessionId, session, rows))
     this.#results.forget(sessionId)
   }

@@ -50,7 +50,8 @@ export const checkedCall = (name: string, sessionId: unknown, history: unknown, 
 
 /** @throws LadderError where the input does not fit, or code of its author fails at the history; the reason of the signal, as of one that has not been sent */
 export const requestOf = (checked: CheckedOrchestrator, supervisor: Supervisor, said: Said): Promise<SessionRequest> =>
-  unlessAborted(said.signal, made(checked, supervisor, said))
+  // One without a signal takes as long: none overtakes another.
+  unlessAborted(said.signal ?? new AbortController().signal, made(checked, supervisor, said))
 
 const made = async ({ definition, name, policy }: CheckedOrchestrator, supervisor: Supervisor, said: Said): Promise<SessionRequest> => {
   const { id, input, history, state, force, inside, isNamed, record } = said
