@@ -69,12 +69,8 @@ export const unlessAborted = <Value>(
 ): Promise<Value> => {
   if (!signal) return work
   const { promise, resolve, reject } = Promise.withResolvers<Value>()
-  let moment: ReturnType<typeof setTimeout> | undefined
-  const leave = (): void => {
-    moment = setTimeout(() => reject(left(signal.reason)), 0)
-  }
-  if (signal.aborted) leave()
-  else signal.addEventListener('abort', leave, { once: true })
+  const leave = (): void => reject(left(signal.reason))
+  const moment = setTimeout(() => (signal.aborted ? leave() : signal.addEventListener('abort', leave)), 0)
   work.then(resolve, reject)
   return promise.finally(() => {
     clearTimeout(moment)
