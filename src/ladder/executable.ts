@@ -2,6 +2,7 @@
 import { type Tool, uuid } from '../index.ts'
 import { checkHeard, type Heard } from './audience.ts'
 import { type Awaiting, checkAwaited, tellEvent } from './awaited.ts'
+import { atWork, type CallPlace } from './calling/calls.ts'
 import { lend, lentTo } from './contexts.ts'
 import { type ToolOptions, toolOf, toolOptions } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
@@ -18,7 +19,6 @@ import { type Begin, followRun, leaving, unlessAborted, unlessEnded } from './ru
 import { inputHashOf, sameInput } from './same-input.ts'
 import { fitted, type Schema } from './schema.ts'
 import { calledWith, Streamed } from './streamed.ts'
-import { atWork, type CallPlace } from './work/calls.ts'
 
 type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
 /** `called`: by code of another run. `isNamed`: by its caller. */
