@@ -1,9 +1,10 @@
 /** What a run begins with, and what becomes of one that does not begin. */
+
+import type { CallPlace } from './calling/calls.ts'
 import type { Report } from './envelope.ts'
 import type { LadderError } from './errors.ts'
 import type { RunHistory } from './history.rules.ts'
 import type { RunInput } from './run.rules.ts'
-import type { CallPlace } from './work/calls.ts'
 
 /** What a caller has given, checked. */
 export type Given = { value?: unknown; history?: RunHistory; error?: LadderError }

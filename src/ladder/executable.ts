@@ -3,6 +3,7 @@ import { type Tool, uuid } from '../index.ts'
 import { checkHeard, type Heard } from './audience.ts'
 import { type Awaiting, checkAwaited, tellEvent } from './awaited.ts'
 import { type Given, placed, runInputOf } from './beginning.ts'
+import { atWork, type CallPlace } from './calling/calls.ts'
 import { lend, lentTo } from './contexts.ts'
 import { type ToolOptions, toolOf, toolOptions } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
@@ -19,7 +20,6 @@ import { type Begin, followRun, leaving, type Settled, unlessAborted, unlessEnde
 import { inputHashOf, sameInput } from './same-input.ts'
 import { fitted, type Schema } from './schema.ts'
 import { calledWith, Streamed } from './streamed.ts'
-import { atWork, type CallPlace } from './work/calls.ts'
 
 /** `called`: by code of another run. `isNamed`: by its caller. */
 type RunOptions = CallOptions & { called?: CallPlace; isNamed?: boolean }

@@ -3,6 +3,7 @@ import type { AnyStateMachine } from 'xstate'
 import { type Agent, isRuntimeError, machineSignature, now, RuntimeError, type WaitOptions } from '../index.ts'
 import { type Decision, decide, type PendingCall, pendingIn } from './approval.ts'
 import { Binding } from './binding.ts'
+import { noteOf, type Waits, waitsForNobody } from './calling/waits.ts'
 import type { Report, Result } from './envelope.ts'
 import { type LadderCode, LadderError } from './errors.ts'
 import { ms, signal, text, valueIn } from './given.ts'
@@ -12,7 +13,6 @@ import { type Bound, callOptions, type GoOnOptions, type Neighbour } from './opt
 import { apartIn, type RunState, waitsIn } from './run.rules.ts'
 import { isSettled, unlessEnded } from './running.ts'
 import type { SnapshotStore } from './stores/store.ts'
-import { noteOf, type Waits, waitsForNobody } from './work/waits.ts'
 
 export abstract class Hosted<Data = unknown> {
   abstract readonly type: Report['type']

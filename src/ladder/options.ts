@@ -1,10 +1,10 @@
 /** What a run is given beside its input, and what a runtime gives to those whose runs it hosts. */
 import type { Clock, Runtime, Transport } from '../index.ts'
 import type { Decider } from './approval.ts'
+import type { Waiter } from './calling/waits.ts'
 import { anything, flag, handlers, type KindsOf, optionsIn, record, signal, text } from './given.ts'
 import type { HistoryMessage } from './history.rules.ts'
 import type { Handlers, Warn } from './listeners.ts'
-import type { Waiter } from './work/waits.ts'
 
 export type ExecuteOptions = {
   /** Names the run: executing it again with the same input attaches to it, and never begins it twice; another input is refused. Default: a new one. */

@@ -3,6 +3,7 @@ import type { AnyStateMachine } from 'xstate'
 import { type Agent, now, type Runtime, type Tool, uuid } from '../../index.ts'
 import type { Decision, PendingCall } from '../approval.ts'
 import { checkHeard } from '../audience.ts'
+import { atWork } from '../calling/calls.ts'
 import { lend } from '../contexts.ts'
 import type { LadderEvent } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
@@ -17,7 +18,6 @@ import { calledWith, Streamed } from '../streamed.ts'
 import { checkedIntents } from '../supervisor/check.ts'
 import type { DataOf } from '../supervisor/definition.ts'
 import { Supervisor } from '../supervisor/supervisor.ts'
-import { atWork } from '../work/calls.ts'
 import { written } from '../written.ts'
 import { answerOf, compactionOf, sessionOf, turnsAtWork, turnsUnderWay } from './asking.ts'
 import { besideMachine } from './beside.compile.rules.ts'
@@ -188,9 +188,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
 
   /** Forgets a session: a turn that is under way is cancelled, its rows and journals are removed. */
   async delete(sessionId: string): Promise<void> {
-    const runtime = this.#binding.runtime
-    const session = await sessionOf(runtime, this.name, sessionId)
-    const actor = runtime.actor(this.name, sessionId)
+    const { runtime } = this.#binding
+    const [session, actor] = [await sessionOf(runtime, this.name, sessionId), runtime.actor(this.name, sessionId)]
     if (await this.cancel(sessionId, 'deleted')) await actor.waitFor(({ context }) => underWay(context as SessionRun).length === 0)
     const rows = await (await this.#store()).rows(this.name, sessionId)
     await (await this.#store()).delete(this.name, sessionId).then(() => actor.forget())

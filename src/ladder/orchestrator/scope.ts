@@ -1,10 +1,10 @@
 /** Which session a call of an orchestrator joins that is a tool, and what it needs of the orchestrator. */
 import type { z } from 'zod'
 import type { Runtime } from '../../index.ts'
+import type { Waiter } from '../calling/waits.ts'
 import type { HistoryMessage } from '../history.rules.ts'
 import type { Awaited, RunInput } from '../run.rules.ts'
 import type { Streamed } from '../streamed.ts'
-import type { Waiter } from '../work/waits.ts'
 import type { TurnOptions, TurnResult } from './options.ts'
 
 /** As far as calls of it know it. */

@@ -1,9 +1,9 @@
 /** What people and other programs do to the turn of a session that is under way. */
 import { RuntimeError } from '../../index.ts'
 import { checkedDecision, type Decision, type PendingCall } from '../approval.ts'
+import { type Waits, waitsForNobody } from '../calling/waits.ts'
 import { LadderError } from '../errors.ts'
 import type { Supervisor } from '../supervisor/supervisor.ts'
-import { type Waits, waitsForNobody } from '../work/waits.ts'
 import { sessionOf } from './asking.ts'
 import { besideMax } from './beside.context.ts'
 import type { HostBinding } from './binding.ts'

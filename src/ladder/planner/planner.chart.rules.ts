@@ -1,7 +1,7 @@
 /** The states and arrows of a planner, and of one step by the capability that it uses. Plain data. */
 import { tellEvent } from '../awaited.ts'
+import { callEndActor } from '../calling/work.chart.rules.ts'
 import { runActor, runsEndMs } from '../run.rules.ts'
-import { callEndActor } from '../work/work.chart.rules.ts'
 import type { PlannerRun, StepRun } from './planner.context.ts'
 
 export type PlannerShape = {

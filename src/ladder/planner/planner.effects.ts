@@ -1,11 +1,11 @@
 /** The code of a planner as actors: whether a plan can be followed, what capabilities do, and what its author says of steps. */
 import type { AnyActorLogic } from 'xstate'
 import { effect, fromTask } from '../../index.ts'
+import { withCalls } from '../calling/calls.ts'
+import type { Called } from '../calling/work.context.ts'
 import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { Executable } from '../executable.ts'
 import { fitted, jsonIn } from '../schema.ts'
-import { withCalls } from '../work/calls.ts'
-import type { Called } from '../work/work.context.ts'
 import type { AnyPlanner, Capability, StepOutcome } from './definition.ts'
 import { faultIn, Plan, referencesIn, resolved } from './plan.rules.ts'
 import { outputActor, validateActor } from './planner.chart.rules.ts'

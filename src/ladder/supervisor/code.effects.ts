@@ -1,11 +1,11 @@
 /** The author's code of a supervisor as it is called: what it is given, and what is made of what it throws. */
 import type { AnyActorLogic, AnyActorRef } from 'xstate'
 import { effect, fromTask } from '../../index.ts'
+import { type Calls, withCalls } from '../calling/calls.ts'
 import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { checkedHistory, type HistoryMessage, handedDown, type RunHistory, readBy } from '../history.rules.ts'
 import { callerOf } from '../run.rules.ts'
 import type { Mirror } from '../stores/mirror.ts'
-import { type Calls, withCalls } from '../work/calls.ts'
 import type { AnySupervisor, CheckedIntent, SupervisorContext } from './definition.ts'
 import type { BranchEnd, Chosen, Merged, SupervisorRun } from './supervisor.context.ts'
 

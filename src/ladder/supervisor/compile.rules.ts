@@ -1,11 +1,11 @@
 /** What the names in the chart of a supervisor mean. */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup } from 'xstate'
 import { outcomeOf, wrapActions, wrapGuards } from '../around/wrapped.compile.rules.ts'
+import { timeOf } from '../calling/work.chart.rules.ts'
+import { workActions, workGuards } from '../calling/work.compile.rules.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, rootOf } from '../run.rules.ts'
-import { timeOf } from '../work/work.chart.rules.ts'
-import { workActions, workGuards } from '../work/work.compile.rules.ts'
 import { reportOf } from './report.rules.ts'
 import { chartOf, classifyActor, mergeActor, routeActor, type SupervisorShape } from './supervisor.chart.rules.ts'
 import {

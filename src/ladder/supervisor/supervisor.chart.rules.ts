@@ -1,6 +1,6 @@
 /** The states and arrows of a supervisor: its intents are regions by the names that its author gave. Plain data. */
 import { wrapped } from '../around/wrapped.chart.rules.ts'
-import { about, cancelling, deciding, hearing, leaving, telling, timeOf, working } from '../work/work.chart.rules.ts'
+import { about, cancelling, deciding, hearing, leaving, telling, timeOf, working } from '../calling/work.chart.rules.ts'
 import { ackWork, type SupervisorRun } from './supervisor.context.ts'
 
 export type SupervisorShape = {

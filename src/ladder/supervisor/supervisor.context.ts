@@ -1,7 +1,8 @@
 /** What a run of a supervisor remembers, and how each thing that happens changes it. Pure. */
+
+import { type Called, isInWork, keptCalls, type WorkAsks, type WorkState } from '../calling/work.context.ts'
 import { errorBody, type LadderErrorBody } from '../errors.ts'
 import { type RunInput as AnyRunInput, type Artifacts, began } from '../run.rules.ts'
-import { type Called, isInWork, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
 
 /** The actor that acknowledges: no intent can have this name. */
 export const ackWork = 'ack()'

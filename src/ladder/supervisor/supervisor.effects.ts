@@ -1,10 +1,10 @@
 /** The author's code of a supervisor as actors: whatever it throws comes back as a result, so that the chart decides what happens next. */
 import type { AnyActorLogic } from 'xstate'
 import { fromTask } from '../../index.ts'
+import { endCall } from '../calling/calls.effects.ts'
+import { callEndActor } from '../calling/work.chart.rules.ts'
 import { LadderError, type LadderErrorBody } from '../errors.ts'
 import { fitted, unfit } from '../schema.ts'
-import { endCall } from '../work/calls.effects.ts'
-import { callEndActor } from '../work/work.chart.rules.ts'
 import { codeOf, reading, type Scope, supervisorError, toldInside } from './code.effects.ts'
 import { decisionOf } from './decision.rules.ts'
 import type { CheckedHelper, CheckedIntent } from './definition.ts'

@@ -1,12 +1,12 @@
 /** The author's code of a step as it is called: what it is given, and what it may call. */
 import type { AnyActorLogic, AnyActorRef } from 'xstate'
 import { type EffectInfo, effect, fromTask } from '../../index.ts'
+import { type Calls, withCalls } from '../calling/calls.ts'
 import { LadderError } from '../errors.ts'
 import { readBy } from '../history.rules.ts'
 import { recordOf } from '../kept.rules.ts'
 import { callerOf } from '../run.rules.ts'
 import type { Mirror } from '../stores/mirror.ts'
-import { type Calls, withCalls } from '../work/calls.ts'
 import type { AnyWorkflow, StepContext } from './definition.ts'
 import type { RunContext, StepEnd } from './workflow.context.ts'
 

@@ -1,6 +1,6 @@
 /** The states and arrows of a workflow, by the names that its author gave. Plain data. */
 import { wrapped } from '../around/wrapped.chart.rules.ts'
-import { type Arrow, about, cancelling, deciding, hearing, telling, working } from '../work/work.chart.rules.ts'
+import { type Arrow, about, cancelling, deciding, hearing, telling, working } from '../calling/work.chart.rules.ts'
 import type { RunContext } from './workflow.context.ts'
 
 /** What the chart needs to know of a step; its code is an actor of the same name. */

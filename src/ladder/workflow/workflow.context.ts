@@ -1,9 +1,10 @@
 /** What a run remembers, and how each thing that happens changes it. Pure. */
+
+import { type Called, keptCalls, type WorkAsks, type WorkState } from '../calling/work.context.ts'
 import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { type Kept, keep, kept } from '../kept.rules.ts'
 import { type RunInput as AnyRunInput, type Artifacts, began } from '../run.rules.ts'
-import { type Called, keptCalls, type WorkAsks, type WorkState } from '../work/work.context.ts'
 
 export type StepRecord = {
   /** `cancelled`: an executable was at work in it when the run was. */
