@@ -102,13 +102,13 @@ test('[WL-018, WL-024] a turn that is asked for again with another input is refu
   expect(inputs).toHaveLength(2)
 })
 
-/** Aborts as soon as anybody listens who cancels what has begun. */
+/** Aborts as soon as anybody listens. */
 const hasty = (): AbortSignal => {
   const { signal, abort } = ((leave) => ({ signal: leave.signal, abort: () => leave.abort('hasty') }))(new AbortController())
   const listen = signal.addEventListener.bind(signal) as (...all: unknown[]) => void
   signal.addEventListener = (...all: unknown[]) => {
     listen(...all)
-    if ((all[2] as { once?: boolean } | undefined)?.once !== true) abort()
+    abort()
   }
   return signal
 }
