@@ -8,6 +8,7 @@ import { lend, lentTo } from './contexts.ts'
 import { type ToolOptions, toolOf, toolOptions } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
+import { Firsts } from './firsts.ts'
 import { handlers as handlersKind, valueIn } from './given.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
 import { Hosted, resultOf } from './hosted.ts'
@@ -36,7 +37,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   /** Those that its code may call by name, though nobody has given them to the runtime. */
   readonly callable: readonly AnyExecutable[] = []
   /** Of calls that wait in this process, by run. */
-  readonly #options = new Map<string, object>()
+  readonly #options = new Firsts<string, object>()
   readonly #listeners: Listeners
   readonly #observe: Observe | undefined
 
@@ -231,11 +232,11 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
         for (const event of [told, ...this.alsoTold(told, runId)]) hearing(event)
       }
       const following = { begin, rootRunId: rootOf(run), signal: options.signal, leave: leave.signal, hear, check: sameInput(this.name, run) }
-      this.#options.set(runId, options)
+      const forget = this.#options.add(runId, options)
       try {
         return await this.#result(await this.known(runId, followRun(actor, following)), options)
       } finally {
-        this.#options.delete(runId)
+        forget()
         takeBack?.()
       }
     }

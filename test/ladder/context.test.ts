@@ -55,3 +55,23 @@ test('[WL-008] what code brings along for a run that it calls reaches all that r
   await kit.clock.until(top.execute('go', { context: { who: 'ann' } }))
   expect([...new Set(seen)]).toEqual(called.map(({ one }) => `ann for ${one.name}`))
 })
+
+test('[WL-003, WL-008] of those who execute one run, what the first brought along counts for as long as he waits; who is refused meanwhile, or leaves, changes nothing', async () => {
+  const seen: unknown[] = []
+  const order = workflow({
+    name: 'order',
+    steps: [
+      { name: 'wait', waitFor: 'paid' },
+      { name: 'send', run: ({ context }) => void seen.push(context.who) },
+    ],
+  })
+  await using kit = await aLadderOf({}, order)
+  const waiting = new Promise<void>((resolve) => order.on({ 'workflow.step.starting': () => resolve() }))
+  const first = order.execute('bee', { runId: 'r', context: { who: 'ann' } })
+  await kit.clock.until(waiting)
+  await expect(kit.clock.until(order.execute('wasp', { runId: 'r', context: { who: 'bob' } }))).rejects.toMatchObject({ code: 'INPUT_CONFLICT' })
+  const again = order.execute('bee', { runId: 'r', context: { who: 'cid' } })
+  await kit.clock.until(order.send('r', { type: 'paid' }))
+  await kit.clock.until(Promise.all([first, again]))
+  expect(seen).toEqual(['ann'])
+})
