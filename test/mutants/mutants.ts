@@ -78,7 +78,7 @@ export const mutants: Mutant[] = [
     replace: 'return alive(input.to)',
     tests: ['test/actors/host/host.test.ts'],
   },
-  { name: 'skip the claim', file: 'actors/root/root.ts', find: '    await this.#committer.note(quarantine ? { quarantine } : extra)\n', replace: '' },
+  { name: 'skip the claim', file: 'actors/root/take-up.ts', find: '  await committer.note(quarantine ? { quarantine } : extra)\n', replace: '' },
   {
     name: 'claim without a new epoch',
     file: 'actors/root/state.ts',

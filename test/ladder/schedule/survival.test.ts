@@ -26,7 +26,7 @@ const outcome = async (shop: ReturnType<typeof aShop>, kit: Awaited<ReturnType<t
   runs: (await partsOf(kit.runtime).transport.journal.list({ kind: 'flow' })).map(({ address }) => address.id),
 })
 
-test('killed at any commit, each time that is due begins one run, and one that waits for the run before it is begun after that', async () => {
+test('killed at a commit, each time that is due begins one run, and one that waits for the run before it is begun after that', async () => {
   const calm: string[] = []
   const shop = aShop(calm)
   await using kit = await aLadder(shop.flow, shop.nightly)
@@ -42,7 +42,8 @@ test('killed at any commit, each time that is due begins one run, and one that w
   })
 
   let killed = 0
-  for (let commit = 1; ; commit++) {
+  // Every third one: a schedule that is killed at each is a scenario of test/ladder/survival.
+  for (let commit = 1; ; commit += 3) {
     const did: string[] = []
     const again = aShop(did)
     await using doomed = await aLadder(again.flow, again.nightly)
@@ -62,7 +63,7 @@ test('killed at any commit, each time that is due begins one run, and one that w
     expect(did.length - calm.length, `killed at commit ${commit}: ${did.join(', ')}`).toBeLessThanOrEqual(1)
     expect(await doomed.runtime.replay({ kind: 'nightly', id: 'main' }), `killed at commit ${commit}`).toMatchObject({ verdict: 'identical' })
   }
-  expect(killed).toBeGreaterThan(12)
+  expect(killed).toBeGreaterThan(4)
 })
 
 test('a store that is away when a run is due is asked again, and the run is begun once', async () => {

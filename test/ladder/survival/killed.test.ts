@@ -1,15 +1,19 @@
-/** Every scenario, with a process that dies at each of its commits. On a NATS server: killed.nats.test.ts, killed.nats.long.test.ts. */
+/** Every scenario, with a process that dies at every third of its commits. At each of them, on a NATS server: killed.nats.long.test.ts, sessions.nats.long.test.ts. */
 import { expect, test } from 'vitest'
 import { inMemory } from './lives.ts'
 import { scenarios } from './scenarios.ts'
 import { sweep } from './sweep.ts'
 
-test.for(scenarios)(
-  '[WL-057, WL-083, WL-100, WL-101, WL-113, WL-125, WL-132, WL-133] $name: killed at any commit it comes to the same report and the same trace; nothing that was written down is paid or done again, and what may run once does not run twice',
-  async (scenario) => {
+test.for(scenarios.map((scenario, place) => ({ name: scenario.name, scenario, place })))(
+  '[WL-057, WL-083, WL-100, WL-101, WL-113, WL-125, WL-132, WL-133] $name: killed at a commit it comes to the same report and the same trace; nothing that was written down is paid or done again, and what may run once does not run twice',
+  async ({ scenario, place }) => {
     // Where the commit is lost it is as with the one before it, but for what had been done meanwhile.
-    const { died, doubted, calm } = await sweep(scenario, inMemory, ({ before, commit }) => before === 'acknowledgement' || commit % 8 === 0)
-    expect(died).toBeGreaterThan(calm.commits / 2)
+    const { died, doubted, calm } = await sweep(
+      scenario,
+      inMemory,
+      ({ before, commit }) => (commit + place) % (before === 'acknowledgement' ? 3 : 12) === 0,
+    )
+    expect(died).toBeGreaterThan(calm.commits / 4)
     expect(doubted > 0).toBe(scenario.doubtful !== undefined)
   },
 )
