@@ -266,7 +266,11 @@ test('any moment of 10,000 commits is opened, and how long that takes is told', 
       agents: [agent({ name: 'main', model: 'test/talk' })],
     })
     const session = runtime.session('long')
-    for (let turn = 0; turn < 5_000; turn++) await (await session.send(`turn ${turn}`)).result()
+    // Begun anew now and then: a turn takes time with the length of its conversation. A turn is two commits, and that is one.
+    for (let turn = 1; turn <= 4_995; turn++) {
+      await (await session.send(`turn ${turn}`)).result()
+      if (turn % 499 === 0) await session.reset()
+    }
     await runtime.close()
   })
   const { another } = await aPage(node.page, leaving)
