@@ -5,3 +5,9 @@ const dayMs = 24 * 60 * 60 * 1000
 /** @returns which of how many parts it is today, the first being 0 */
 export const partToday = (parts: number): { part: number; of: number } =>
   process.env.STATECAST_SWEEP === 'all' ? { part: 0, of: 1 } : { part: Math.floor(Date.now() / dayMs) % parts, of: parts }
+
+/** @param place of one among the others, or any number that is always the same for it @returns whether it is among those of today */
+export const isToday = (place: number, parts: number): boolean => {
+  const { part, of } = partToday(parts)
+  return place % of === part
+}

@@ -1,4 +1,4 @@
-/** Every scenario, with a process that dies at every third of its commits. At each of them, on a NATS server: killed.nats.long.test.ts, sessions.nats.long.test.ts. */
+/** Every scenario, with a process that dies at every third of its commits. On a NATS server at each of them, in two days: killed.nats.long.test.ts, sessions.nats.long.test.ts. */
 import { expect, test } from 'vitest'
 import { inMemory } from './lives.ts'
 import { scenarios } from './scenarios.ts'

@@ -1,5 +1,9 @@
-/** Stories about what comes in, on a NATS server. */
+/** Stories about what comes in, on a NATS server: each day another half of them. */
+import { isToday } from '../../support/share.ts'
 import { retellOnNats } from './on-nats.ts'
-import { aboutAnswers, stories } from './retold.ts'
+import { aboutAnswers, numberOf, stories } from './retold.ts'
 
-retellOnNats(stories.filter((file) => !aboutAnswers.test(file)))
+retellOnNats(
+  stories.filter((file) => !aboutAnswers.test(file)),
+  (test) => isToday(numberOf(test), 2),
+)
