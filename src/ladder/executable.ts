@@ -8,12 +8,12 @@ import { lend, lentTo } from './contexts.ts'
 import { type ToolOptions, toolOf, toolOptions } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
-import { Firsts } from './firsts.ts'
 import { handlers as handlersKind, valueIn } from './given.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
 import { Hosted, resultOf } from './hosted.ts'
 import { withInside } from './inside.rules.ts'
 import { type Handlers, Listeners, Tellers } from './listeners.ts'
+import { Newest } from './newest.ts'
 import { type Observe, observed, observersFor } from './observers.ts'
 import { type Bound, type CallOptions, callOptions, type ExecuteOptions, executeKinds, type GoOnOptions, goOnKind, startOptions } from './options.ts'
 import { type RunInput, type RunState, rootOf, statusOf } from './run.rules.ts'
@@ -37,7 +37,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   /** Those that its code may call by name, though nobody has given them to the runtime. */
   readonly callable: readonly AnyExecutable[] = []
   /** Of calls that wait in this process, by run. */
-  readonly #options = new Firsts<string, object>()
+  readonly #options = new Newest<string, object>()
   readonly #listeners: Listeners
   readonly #observe: Observe | undefined
 

@@ -1,5 +1,5 @@
-/** Values by key, of which the one counts that was added first, until whoever added it takes it back. */
-export class Firsts<Key, Value> {
+/** Values by key, of which the newest counts, until whoever added it takes it back: then the one before it does. */
+export class Newest<Key, Value> {
   readonly #all = new Map<Key, Set<{ value: Value }>>()
 
   /** @returns what takes it back */
@@ -14,12 +14,12 @@ export class Firsts<Key, Value> {
   }
 
   get(key: Key): Value | undefined {
-    return firstOf(this.#all.get(key))?.value
+    return lastOf(this.#all.get(key))?.value
   }
 
   /** Under whichever key. */
   get any(): Value | undefined {
-    return firstOf(firstOf(this.#all.values()))?.value
+    return lastOf(this.#all.values().next().value)?.value
   }
 
   get isEmpty(): boolean {
@@ -27,7 +27,4 @@ export class Firsts<Key, Value> {
   }
 }
 
-const firstOf = <One>(all: Iterable<One> = []): One | undefined => {
-  for (const one of all) return one
-  return undefined
-}
+const lastOf = <One>(all: Iterable<One> = []): One | undefined => [...all].at(-1)
