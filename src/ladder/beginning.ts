@@ -1,5 +1,4 @@
 /** What a run begins with, and what becomes of one that does not begin. */
-
 import type { CallPlace } from './calling/calls.ts'
 import type { Report } from './envelope.ts'
 import type { LadderError } from './errors.ts'

@@ -1,7 +1,7 @@
 /** A run as its callers go with it: begun or gone on with, heard, cancelled by a signal, and waited for. */
 import { type Actor, type ActorSnapshot, isRuntimeError, type Receipt } from '../index.ts'
 import type { LadderEvent, Report } from './envelope.ts'
-import { LadderError, wordsOf } from './errors.ts'
+import { wordsOf } from './errors.ts'
 import { heardOf } from './heard.ts'
 import type { RunEnd, RunState } from './run.rules.ts'
 
@@ -57,48 +57,3 @@ export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave,
 export const unlessEnded = (error: unknown): undefined => {
   if (!isRuntimeError(error) || error.code !== 'closed') throw error
 }
-
-/**
- * What code of an author comes to that may never end; where the signal aborts before that, rejects with what `left` makes of its reason. The work goes on, and
- * nobody hears of it. What needs a moment only still ends: a call that is aborted from the beginning is begun and cancelled, and not forgotten.
- */
-export const unlessAborted = <Value>(
-  signal: AbortSignal | undefined,
-  work: Promise<Value>,
-  left: (reason: unknown) => unknown = (reason) => reason,
-): Promise<Value> => {
-  if (!signal) return work
-  const { promise, resolve, reject } = Promise.withResolvers<Value>()
-  const leave = (): void => reject(left(signal.reason))
-  const moment = setTimeout(() => (signal.aborted ? leave() : signal.addEventListener('abort', leave)), 0)
-  work.then(resolve, reject)
-  return promise.finally(() => {
-    clearTimeout(moment)
-    signal.removeEventListener('abort', leave)
-  })
-}
-
-const cancelCodes = {
-  agent: 'AGENT_CANCELLED',
-  workflow: 'WORKFLOW_CANCELLED',
-  supervisor: 'SUPERVISOR_CANCELLED',
-  team: 'SUPERVISOR_CANCELLED',
-  planner: 'PLANNER_CANCELLED',
-  batch: 'BATCH_CANCELLED',
-  orchestrator: 'ORCHESTRATOR_CANCELLED',
-} as const
-
-const places = {
-  begun: { before: 'its input had been checked', hint: 'nothing was begun: execute it again' },
-  delivered: { before: 'its answer had been checked for you', hint: 'the run has ended: execute it again under its runId' },
-}
-
-/** What a caller is told who leaves before a run began, or before its answer was read. */
-export const leaving =
-  ({ type, name }: { type: Report['type']; name: string }, place: keyof typeof places) =>
-  (reason: unknown): LadderError => {
-    const { before, hint } = places[place]
-    const cancelledAt = place === 'delivered' ? {} : { cancelledAt: type === 'workflow' ? null : 0 }
-    const context = { ...cancelledAt, reason: wordsOf(reason ?? 'aborted') }
-    return new LadderError(cancelCodes[type as keyof typeof cancelCodes], `'${name}' was cancelled before ${before}`, { context, hint })
-  }

@@ -72,7 +72,9 @@ const firstWords = (text: string, pattern: RegExp): string | undefined => patter
 const [share = 1, shares = 1] = values.share.split('/').map(Number)
 const chosen = mutants.filter(({ name }, place) => place % shares === share - 1 && (values.only === undefined || name.includes(values.only)))
 if (chosen.length === 0) {
-  console.error(`no planted bug is named like '${values.only}'; there are:\n${mutants.map(({ name }) => `  ${name}`).join('\n')}`)
+  console.error(
+    `no planted bug is named like '${values.only ?? ''}' in the share ${values.share}; there are:\n${mutants.map(({ name }) => `  ${name}`).join('\n')}`,
+  )
   process.exit(2)
 }
 

@@ -2,9 +2,12 @@
 
 const dayMs = 24 * 60 * 60 * 1000
 
+/** As the file begins: a story that is told at midnight belongs to one day. */
+const day = Math.floor(Date.now() / dayMs)
+
 /** @returns which of how many parts it is today, the first being 0 */
 export const partToday = (parts: number): { part: number; of: number } =>
-  process.env.STATECAST_SWEEP === 'all' ? { part: 0, of: 1 } : { part: Math.floor(Date.now() / dayMs) % parts, of: parts }
+  process.env.STATECAST_SWEEP === 'all' ? { part: 0, of: 1 } : { part: day % parts, of: parts }
 
 /** @param place of one among the others, or any number that is always the same for it @returns whether it is among those of today */
 export const isToday = (place: number, parts: number): boolean => {

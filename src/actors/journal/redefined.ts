@@ -26,11 +26,8 @@ export const newestAdoption = async (
   for (let next = from; next <= to; read = undefined) {
     const limit = read?.limit ?? Math.min(pageSize, to - next + 1)
     const frames = read?.frames ?? (await journal.read(address, next, { limit }))
-    found =
-      adoptionIn(
-        frames.filter(({ seq }) => seq >= from),
-        address,
-      ) ?? found
+    const since = frames.filter(({ seq }) => seq >= from)
+    found = adoptionIn(since, address) ?? found
     if (frames.length < limit) break
     next = (frames.at(-1)?.seq ?? next) + 1
   }

@@ -43,9 +43,12 @@ const total = (
   of: (path: ActorPath, ref: AnyActorRef) => number,
 ): number => {
   let sum = (timers.length === 0 ? 0 : bits(timers)) + drawn
-  // A sum, since a restored tree has its actors in another order.
-  for (const [path, ref] of actors) sum = (sum + of(path, ref)) >>> 0
-  shared.part = undefined
+  try {
+    // A sum, since a restored tree has its actors in another order.
+    for (const [path, ref] of actors) sum = (sum + of(path, ref)) >>> 0
+  } finally {
+    shared.part = undefined
+  }
   return sum
 }
 

@@ -5,6 +5,7 @@ import { askAgent, askAgentByStep } from '../../index.ts'
 import { toldInside } from '../awaited.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { errorBody, type LadderErrorBody, ladderHints, wordsOf } from '../errors.ts'
+import { actorIn } from '../events.rules.ts'
 import { below, type DecisionEvent, hasParent, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
 import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
 import {
@@ -54,8 +55,6 @@ const verdictIn = (event: EventObject): Verdict => (event as Done).output as Ver
 
 const broken = (name: string, what: string, thrown: unknown): LadderErrorBody =>
   errorBody('AGENT_EXEC_FAILED', `${what} of '${name}' failed: ${wordsOf(thrown)}`, { context: { agent: name } })
-
-const idIn = (event: EventObject): string => (event as unknown as { actorId: string }).actorId
 
 /** What the model reads that has called it. What is advised about a code in general is for authors. */
 const toolFailure = ({ code, message, hint }: LadderErrorBody) => ({
@@ -170,19 +169,19 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
         for (const { run } of context.calls) if (run && !run.report) enqueue.stopChild(run.id)
       }),
       takeRun: enqueueActions(({ context, event, enqueue }) => {
-        enqueue.assign(ranInside(context, idIn(event), (event as Done).output as RunEnd))
+        enqueue.assign(ranInside(context, actorIn(event), (event as Done).output as RunEnd))
         // Nothing is kept of it but its report.
-        enqueue.stopChild(idIn(event))
+        enqueue.stopChild(actorIn(event))
       }),
       answerCall: enqueueActions(({ context, event, enqueue }) => {
-        const callId = context.calls.find(({ run }) => run?.id === idIn(event))?.callId
+        const callId = context.calls.find(({ run }) => run?.id === actorIn(event))?.callId
         const { data, error } = (event as Done).output as RunEnd
         if (context.stopped && !runsInside(context)) enqueue.sendTo('ask', { type: 'cancel' })
         else if (callId !== undefined && !context.stopped)
           enqueue.sendTo('ask', { type: 'answer', callId, ...(error ? { error: toolFailure(error) } : { output: data ?? null }) })
       }),
       breakRun: enqueueActions(({ context, event, enqueue }) => {
-        const callId = context.calls.find(({ run }) => run?.id === idIn(event))?.callId
+        const callId = context.calls.find(({ run }) => run?.id === actorIn(event))?.callId
         const error = toolFailure(broken(name, 'a run', (event as Done).error))
         if (context.stopped) enqueue.sendTo('ask', { type: 'cancel' })
         else if (callId !== undefined) enqueue.sendTo('ask', { type: 'answer', callId, error })

@@ -4,6 +4,7 @@ import type { AskReport } from '../../index.ts'
 import { toldInside } from '../awaited.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
+import { actorIn } from '../events.rules.ts'
 import { hasParent, isWithin, type RunEnd, type RunInput, rootOf, runActor, waitingSince } from '../run.rules.ts'
 import { type BatchShape, chartOf, checkActor, itemChartOf, itemLogic, retryActor } from './batch.chart.rules.ts'
 import {
@@ -35,7 +36,7 @@ type BatchParts = { run: AnyActorLogic; check: AnyActorLogic; retry: AnyActorLog
 type Done = EventObject & { output?: unknown; error?: unknown }
 type Word = { type: string } & Record<string, unknown>
 
-const placeIn = (event: EventObject): number => indexOf((event as unknown as { actorId: string }).actorId)
+const placeIn = (event: EventObject): number => indexOf(actorIn(event))
 const endIn = (event: EventObject): RunEnd => (event as Done).output as RunEnd
 const pauseIn = (event: EventObject): number | null => ((event as Done).output as Again).pauseMs
 
@@ -123,7 +124,7 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
         return told(`item.${status}`, context, { item, ...(error && { error }) })
       }),
       /** Only those that run are alive. */
-      dropItem: enqueueActions(({ event, enqueue }) => enqueue.stopChild((event as unknown as { actorId: string }).actorId)),
+      dropItem: enqueueActions(({ event, enqueue }) => enqueue.stopChild(actorIn(event))),
       stopItems: enqueueActions(({ context, enqueue }) => {
         for (const index of context.running) enqueue.stopChild(itemActor(index))
       }),

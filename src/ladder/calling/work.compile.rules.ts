@@ -2,6 +2,7 @@
 import { assign, type EventObject, enqueueActions } from 'xstate'
 import type { AskReport } from '../../index.ts'
 import { eventIn, toldInside } from '../awaited.ts'
+import { actorIn } from '../events.rules.ts'
 import type { HistoryReader } from '../history.rules.ts'
 import { type DecisionEvent, decidedSince, hasParent, type RunApart, type RunEnd, runActor, waitingSince } from '../run.rules.ts'
 import type { CallEndInput } from './calls.effects.ts'
@@ -33,7 +34,6 @@ const wantsRun = (event: EventObject): WorkAsks | undefined => {
 /** What is remembered besides of work whose run has ended because all are cancelled. */
 type CutOff = (run: never, work: string, at: number) => Partial<WorkState>
 
-const actorIn = (event: EventObject): string => (event as unknown as { actorId: string }).actorId
 /** The work whose run has ended. */
 const workOf = (run: WorkState, event: EventObject): string | undefined => Object.keys(run.going).find((work) => runOf(work) === actorIn(event))
 

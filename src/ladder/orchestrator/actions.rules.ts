@@ -4,6 +4,7 @@ import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import type { RunEnd } from '../run.rules.ts'
 import { type Compaction, compactionOf } from './compaction.rules.ts'
 import { lockActions } from './lock-actions.rules.ts'
+import { cancelledTurn, queueActions } from './queue.rules.ts'
 import { summaryActor, turnActor } from './session.chart.rules.ts'
 import {
   type Answer,
@@ -20,9 +21,8 @@ import {
   type SessionRun,
   turned,
   turnRunId,
-  withdrawn,
 } from './session.context.ts'
-import { type Cancel, endedOf, errorOf, madeOf, outputOf, requestIn, thrownIn } from './session.events.rules.ts'
+import { type Cancel, endedOf, errorOf, madeOf, outputOf, thrownIn } from './session.events.rules.ts'
 
 type Word = { type: string } & Record<string, unknown>
 type Scope = { context: SessionRun; event: EventObject }
@@ -65,8 +65,6 @@ export const sessionActions = (name: string, now: () => number, toldOf: (session
       : {}
   const broken = (what: string, thrown: unknown): LadderErrorBody =>
     errorBody('ORCHESTRATOR_FAILED', `${what} of '${name}' failed: ${wordsOf(thrown)}`)
-  const cancelled = ({ sessionId }: SessionRun, event: EventObject): LadderErrorBody =>
-    errorBody('ORCHESTRATOR_CANCELLED', `a turn of '${name}' was cancelled`, { context: { sessionId, reason: (event as Cancel).reason ?? null } })
   const drift = ({ sessionId, turn }: SessionRun): LadderErrorBody =>
     errorBody('ORCHESTRATOR_DRIFT', `the session '${sessionId}' was stored by another definition of '${name}'`, {
       hint: 'execute with force: true, delete the session, or mend the signature of its row through the store',
@@ -80,8 +78,7 @@ export const sessionActions = (name: string, now: () => number, toldOf: (session
   const taking = (change: (run: SessionRun, event: EventObject) => Partial<SessionRun>) =>
     assign(({ context, event }: Scope) => change(context, event))
   return {
-    enqueue: taking((context, event) => ({ queue: [...context.queue, requestIn(event)] })),
-    withdraw: taking((context, event) => withdrawn(context, (event as Cancel).request ?? '', cancelled(context, event), now())),
+    ...queueActions(name, now),
     begin: taking((context) => begun(context, now())),
     tellStarting: tellOfTurn('turn.starting'),
     plan: taking((context, event) => planned(context, madeOf<Plan>(event), now())),
@@ -144,7 +141,7 @@ export const sessionActions = (name: string, now: () => number, toldOf: (session
     tellSkipped: tellOfTurn('compaction.failed', (run, event) => ({ phase: failedPhase(run), error: compactionError(event) })),
     fail: failing((_, event) => errorOf(event)),
     refuse: failing(drift),
-    cancel: failing(cancelled),
+    cancel: failing((run, event) => cancelledTurn(name, run, event)),
     breakDown: failing((_, event) => broken('what a session needs', thrownIn(event))),
     tellAwaiting: tellOfTurn('turn.awaiting-input'),
     tellCompleted: tellOfTurn('turn.completed'),

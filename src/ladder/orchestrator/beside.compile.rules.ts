@@ -1,6 +1,7 @@
 /** What the names mean in the chart of a session whose turns run beside each other. */
 import { type AnyStateMachine, assign, type EventObject, enqueueActions, setup } from 'xstate'
 import { errorBody, wordsOf } from '../errors.ts'
+import { actorIn } from '../events.rules.ts'
 import { besideChartOf, besideLogic } from './beside.chart.rules.ts'
 import {
   answeredBeside,
@@ -20,12 +21,12 @@ import {
   storedBeside,
 } from './beside.context.ts'
 import { phasesMachine, type SessionParts } from './compile.rules.ts'
-import { type Answer, isKnown, type SessionRequest, withdrawn } from './session.context.ts'
-import { type Cancel, outputOf, requestIn, thrownIn } from './session.events.rules.ts'
+import { queueActions, queueGuards } from './queue.rules.ts'
+import type { Answer, SessionRequest } from './session.context.ts'
+import { type Cancel, outputOf, thrownIn } from './session.events.rules.ts'
 
 type Word = { type: string } & Record<string, unknown>
 
-const actorIn = (event: EventObject): string => (event as unknown as { actorId: string }).actorId
 const saidIn = <Said>(event: EventObject): Said => event as unknown as Said
 
 export const besideMachine = (name: string, parts: SessionParts): AnyStateMachine => {
@@ -34,13 +35,7 @@ export const besideMachine = (name: string, parts: SessionParts): AnyStateMachin
     types: { context: {} as SessionBeside, input: {} as { sessionId: string }, emitted: {} as Word },
     actors: { [besideLogic]: phasesMachine(name, parts) as never },
     actions: {
-      enqueue: assign(({ context, event }) => ({ queue: [...context.queue, requestIn(event)] })),
-      withdraw: assign(({ context, event }) => {
-        const { request = '', reason = null } = event as Cancel
-        const { sessionId } = context
-        const error = errorBody('ORCHESTRATOR_CANCELLED', `a turn of '${name}' was cancelled`, { context: { sessionId, reason } })
-        return withdrawn(context, request, error, now())
-      }),
+      ...queueActions(name, now),
       begin: enqueueActions(({ context, enqueue }) => {
         const [request] = context.queue as readonly [SessionRequest]
         const next = begunBeside(context, now())
@@ -75,8 +70,7 @@ export const besideMachine = (name: string, parts: SessionParts): AnyStateMachin
       drop: enqueueActions(({ event, enqueue }) => enqueue.stopChild(actorIn(event))),
     },
     guards: {
-      'is known': ({ context, event }) => isKnown(context, requestIn(event).id),
-      'is queued': ({ context, event }) => context.queue.some(({ id }) => id === (event as Cancel).request),
+      ...queueGuards,
       'may begin another': ({ context }) => mayBegin(context),
       'has begun': ({ context }) => hasBegun(context),
       'has no turns': ({ context }) => context.turns.length === 0,

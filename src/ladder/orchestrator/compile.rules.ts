@@ -4,20 +4,10 @@ import type { RunEnd } from '../run.rules.ts'
 import { sessionActions } from './actions.rules.ts'
 import { reportActions } from './beside.actions.rules.ts'
 import { phasesChartOf } from './beside.chart.rules.ts'
+import { queueGuards } from './queue.rules.ts'
 import { chartOf } from './session.chart.rules.ts'
-import {
-  type Answer,
-  codeMaxMs,
-  type Held,
-  hasDrifted,
-  isForeign,
-  isKnown,
-  nextTryMs,
-  opened,
-  type Plan,
-  type SessionRun,
-} from './session.context.ts'
-import { type Cancel, endedOf, errorOf, madeOf, outputOf, requestIn } from './session.events.rules.ts'
+import { type Answer, codeMaxMs, type Held, hasDrifted, isForeign, nextTryMs, opened, type Plan, type SessionRun } from './session.context.ts'
+import { type Cancel, endedOf, errorOf, madeOf, outputOf } from './session.events.rules.ts'
 
 /** @property ended called on the node of a session when a turn of it has its answer */
 export type SessionParts = {
@@ -44,8 +34,7 @@ const phases = (name: string, { actors, now, ended }: SessionParts) =>
     actors: actors as Record<string, never>,
     actions: { ...sessionActions(name, now, ended), ...reportActions },
     guards: {
-      'is known': ({ context, event }) => isKnown(context, requestIn(event).id),
-      'is queued': ({ context, event }) => context.queue.some(({ id }) => id === (event as Cancel).request),
+      ...queueGuards,
       'is under way': ({ context, event }) => isUnderWay(context, event),
       'has requests': ({ context }) => context.queue.length > 0,
       'has failed': ({ event }) => errorOf(event) !== undefined,

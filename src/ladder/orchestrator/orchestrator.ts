@@ -189,10 +189,12 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   /** Forgets a session: a turn that is under way is cancelled, its rows and journals are removed. */
   async delete(sessionId: string): Promise<void> {
     const { runtime } = this.#binding
-    const [session, actor] = [await sessionOf(runtime, this.name, sessionId), runtime.actor(this.name, sessionId)]
+    const session = await sessionOf(runtime, this.name, sessionId)
+    const actor = runtime.actor(this.name, sessionId)
     if (await this.cancel(sessionId, 'deleted')) await actor.waitFor(({ context }) => underWay(context as SessionRun).length === 0)
     const rows = await (await this.#store()).rows(this.name, sessionId)
-    await (await this.#store()).delete(this.name, sessionId).then(() => actor.forget())
+    await (await this.#store()).delete(this.name, sessionId)
+    await actor.forget()
     await forgetAll(runtime, this.#checked.turnKind, allRuns(sessionId, session, rows))
     this.#results.forget(sessionId)
   }

@@ -1,8 +1,8 @@
 /** What a caller says, as its session is told it: checked, and the history cut for those who read it. */
 import { LadderError, wordsOf } from '../errors.ts'
 import { checkedHistory, type HistoryMessage } from '../history.rules.ts'
+import { unlessAborted } from '../leaving.ts'
 import type { RunInput } from '../run.rules.ts'
-import { unlessAborted } from '../running.ts'
 import { inputHashOf } from '../same-input.ts'
 import { fitted } from '../schema.ts'
 import type { SessionRecord } from '../stores/store.ts'
@@ -50,8 +50,7 @@ export const checkedCall = (name: string, sessionId: unknown, history: unknown, 
 
 /** @throws LadderError where the input does not fit, or code of its author fails at the history; the reason of the signal, as of one that has not been sent */
 export const requestOf = (checked: CheckedOrchestrator, supervisor: Supervisor, said: Said): Promise<SessionRequest> =>
-  // One without a signal takes as long: none overtakes another.
-  unlessAborted(said.signal ?? new AbortController().signal, made(checked, supervisor, said))
+  unlessAborted(said.signal, made(checked, supervisor, said))
 
 const made = async ({ definition, name, policy }: CheckedOrchestrator, supervisor: Supervisor, said: Said): Promise<SessionRequest> => {
   const { id, input, history, state, force, inside, isNamed, record } = said

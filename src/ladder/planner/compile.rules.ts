@@ -3,6 +3,7 @@ import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emi
 import type { AskReport } from '../../index.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { errorBody, type LadderCode, type LadderErrorBody, wordsOf } from '../errors.ts'
+import { actorIn } from '../events.rules.ts'
 import { below, hasParent, isWithin, type RunEnd, rootOf, runActor, waitingSince } from '../run.rules.ts'
 import type { Plan } from './plan.rules.ts'
 import { chartOf, type PlannerShape, planActor, stepActor } from './planner.chart.rules.ts'
@@ -39,7 +40,6 @@ type PlannerParts = { actors: Readonly<Record<string, AnyActorLogic>>; question:
 type Done = EventObject & { output?: unknown; error?: unknown }
 type Word = { type: string } & Record<string, unknown>
 
-const actorIn = (event: EventObject): string => (event as unknown as { actorId: string }).actorId
 const placeIn = (event: EventObject): number => indexOf(actorIn(event))
 /** Actors that work inside of it. */
 const runsIn = (run: PlannerRun): string[] => [...(run.isPlanning ? [planActor] : []), ...running(run).map(stepActorId)]

@@ -1,5 +1,4 @@
 /** What a run of a supervisor remembers, and how each thing that happens changes it. Pure. */
-
 import { type Called, isInWork, keptCalls, type WorkAsks, type WorkState } from '../calling/work.context.ts'
 import { errorBody, type LadderErrorBody } from '../errors.ts'
 import { type RunInput as AnyRunInput, type Artifacts, began } from '../run.rules.ts'

@@ -1,5 +1,4 @@
 /** What a run remembers, and how each thing that happens changes it. Pure. */
-
 import { type Called, keptCalls, type WorkAsks, type WorkState } from '../calling/work.context.ts'
 import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
