@@ -1,6 +1,7 @@
 /** What a session remembers, and what it is reminded of before a turn. A memory that fails is a warning, and no turn fails with it. */
 import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { anything, isRecord, type KindsOf, optionsIn } from '../given.ts'
+import { answered } from '../stores/answered.ts'
 import { checkedRecall, type Tier, wrong } from './definition.ts'
 import type { MemoryHit, MemoryStore } from './memory-store.ts'
 
@@ -52,7 +53,8 @@ export const recallFor = async (options: CheckedMemoryOptions, sessionId: string
   const { store, recall, injectKey } = options
   if (recall.k === 0) return {}
   try {
-    const hits = await store.recall(textOf(input), { ...recall, scope: scopeOf(options, sessionId), ...(signal && { signal }) })
+    const asked = { ...recall, scope: scopeOf(options, sessionId), ...(signal && { signal }) }
+    const hits = await answered('recall()', () => store.recall(textOf(input), asked))
     return hits.length === 0 ? {} : { context: { [injectKey]: hits } }
   } catch (thrown) {
     return { warning: warningOf(thrown, 'nothing could be recalled', sessionId) }
@@ -72,7 +74,8 @@ export const rememberFor = async (
   try {
     const text = `${textOf(input)}\n${textOf(outcome)}`
     if (text.trim() === '') return {}
-    await store.remember(text, { scope: scopeOf(options, sessionId), ...(tier && { tier }), ...(signal && { signal }) })
+    const told = { scope: scopeOf(options, sessionId), ...(tier && { tier }), ...(signal && { signal }) }
+    await answered('remember()', () => store.remember(text, told))
     return {}
   } catch (thrown) {
     return { warning: warningOf(thrown, 'nothing could be remembered', sessionId) }

@@ -1,5 +1,6 @@
 /** A lock of the caller's own, which a session holds for each of its turns: for runtimes that share the store of their sessions, and not their journals. */
 import { LadderError, wordsOf } from '../errors.ts'
+import { answered } from '../stores/answered.ts'
 
 export type LockedSession = { orchestrator: string; sessionId: string }
 
@@ -45,7 +46,7 @@ export const checkedLock = (name: string, given: unknown): CheckedLock | undefin
 /** @throws LadderError ORCHESTRATOR_FAILED where code of the lock does */
 export const asked = async <Value>(what: string, work: () => Value | Promise<Value>): Promise<Value> => {
   try {
-    return await work()
+    return await answered(what, work)
   } catch (thrown) {
     throw new LadderError('ORCHESTRATOR_FAILED', `${what} of the session lock failed: ${wordsOf(thrown)}`, {
       cause: thrown,

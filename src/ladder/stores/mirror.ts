@@ -3,6 +3,7 @@ import type { LadderEvent } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import type { Warn } from '../listeners.ts'
 import { type RunState, rootOf, statusOf } from '../run.rules.ts'
+import { answered } from './answered.ts'
 import type { RunSnapshot, SnapshotStore } from './store.ts'
 
 /** What of a run its rung says. */
@@ -65,7 +66,8 @@ export class Mirror<Run extends RunState, End> {
     const { type, name, signature, clock, warn } = this.#parts
     const { runId } = taken
     try {
-      await store.save(asJson({ ...taken, type, name, signature: signature(), at: clock() }))
+      const snapshot = asJson({ ...taken, type, name, signature: signature(), at: clock() })
+      await answered('save()', () => store.save(snapshot))
       return undefined
     } catch (thrown) {
       const error =
