@@ -92,7 +92,7 @@ export const ladderHints: Readonly<Record<LadderCode, string>> = {
   SUPERVISOR_INVALID_ROUTE: 'choose one of context.availableKeys, several of them, or END',
   SUPERVISOR_CANCELLED: 'resume(runId) goes on with it',
   SUPERVISOR_DRIFT: 'let runs end before their supervisor changes, or register both under different names',
-  SUPERVISOR_DISPATCH_CYCLE: 'let the supervisor choose it in another iteration',
+  SUPERVISOR_DISPATCH_CYCLE: 'begin it with start() and do not wait; a supervisor may choose it in another iteration',
   ORCHESTRATOR_CONFIG: 'see docs/guides/orchestrators.md',
   ORCHESTRATOR_FAILED: 'cause says what was thrown: mend that, then execute the turn again; nothing of it was stored',
   ORCHESTRATOR_CANCELLED: 'execute the turn again, with another requestId: nothing of it was stored',

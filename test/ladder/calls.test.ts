@@ -225,6 +225,17 @@ test('[WL-100] executables that call each other through code are a cycle too, an
   })
 })
 
+test('[WL-004, WL-100] a workflow whose code executes it again is told what it may do, which needs no supervisor', async () => {
+  const again: ReturnType<typeof workflow> = workflow({
+    name: 'again',
+    steps: [{ name: 'all', run: async () => (await again.execute(undefined)).data }],
+  })
+  await using kit = await aLadder(again)
+  expect(await kit.clock.until(again.execute(undefined))).toMatchObject({
+    error: { code: 'SUPERVISOR_DISPATCH_CYCLE', context: { chain: ['again', 'again.all', 'again'] }, hint: expect.stringContaining('start()') },
+  })
+})
+
 test('[WL-100] a batch and a planner that code of their own items and steps calls are a cycle too', async () => {
   const refused: unknown[] = []
   let rounds = 0

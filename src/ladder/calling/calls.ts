@@ -160,7 +160,7 @@ export class Calls {
     const all = [...chain, name]
     return new LadderError('SUPERVISOR_DISPATCH_CYCLE', `${all.join(' → ')}: '${name}' would run inside of itself`, {
       context: { chain: all },
-      hint: 'let the supervisor choose it in another iteration',
+      hint: 'begin it with start() and do not wait; a supervisor may choose it in another iteration',
     })
   }
 }
