@@ -111,6 +111,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
     guards: {
       ...workGuards,
       ...(shape.wraps && wrapGuards),
+      'is reckoned': ({ event }) => typeof (event as Done).output === 'number',
       'too many steps': ({ context }) => context.visited > maxSteps,
       'often entered': ({ context }) => context.visits === loopWarning,
       'tries again': ({ event }) => {

@@ -1,6 +1,6 @@
 /** The states and arrows of a workflow, by the names that its author gave. Plain data. */
 import { wrapped } from '../around/wrapped.chart.rules.ts'
-import { type Arrow, about, cancelling, deciding, hearing, telling, working } from '../calling/work.chart.rules.ts'
+import { type Arrow, about, cancelling, deciding, hearing, settling, telling, working } from '../calling/work.chart.rules.ts'
 import type { RunContext } from './workflow.context.ts'
 
 /** What the chart needs to know of a step; its code is an actor of the same name. */
@@ -56,7 +56,7 @@ const resting = (name: string, { name: step, rests = { reckons: false } }: StepS
           id: untilActor(step),
           src: untilActor(step),
           input: ({ context }: { context: RunContext }) => ({ run: context, attempt: 1 }),
-          onDone: { target: 'resting', actions: [about('restUntil', step)] },
+          onDone: [{ guard: 'is reckoned', target: 'resting', actions: [about('restUntil', step)] }, ...after.map((arrow) => settling(step, arrow))],
           onError: broken(name, step),
         },
       },
