@@ -114,7 +114,8 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
       ...(runs as Record<string, never>),
     },
     actions: {
-      ...(around && aroundActions({ name, now, word, unpriced: tell.unpriced, ...(around.budget && { budget: around.budget }) })),
+      ...(around &&
+        aroundActions({ name, isChecked: shape.isChecked, now, word, unpriced: tell.unpriced, ...(around.budget && { budget: around.budget }) })),
       callOnUsage: (_, trip: TripUsage) => tell.usage?.(trip),
       tellStarting: emit(({ context }) => word('starting', context)),
       takeTold: assign({ told: ({ event }) => (event as Done).output as Told }),
