@@ -1,6 +1,7 @@
 /** What the actions in the chart of a session mean. */
 import { assign, type EventObject, emit, enqueueActions, sendTo } from 'xstate'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
+import { codeMaxMs } from '../in-time.ts'
 import type { RunEnd } from '../run.rules.ts'
 import { type Compaction, compactionOf } from './compaction.rules.ts'
 import { lockActions } from './lock-actions.rules.ts'
@@ -10,7 +11,6 @@ import {
   type Answer,
   answered,
   begun,
-  codeMaxMs,
   endOf,
   hasDrifted,
   type Persisted,
