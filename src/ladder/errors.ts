@@ -180,8 +180,21 @@ export const errorBody = (
 /** Whatever was thrown, in words; it may be anything, also what cannot be asked for any. */
 export const wordsOf = (thrown: unknown): string => {
   try {
-    return thrown instanceof Error ? thrown.message : String(thrown)
+    if (thrown instanceof Error) return thrown.message
+    const said = (thrown as { message?: unknown } | null | undefined)?.message
+    if (typeof said === 'string') return said
+    const words = String(thrown)
+    return words === '[object Object]' ? inShort(thrown, 1_000) : words
   } catch {
     return 'something that says nothing'
+  }
+}
+
+/** What somebody's code has answered, as JSON of a length that can be read; in words where it is none. */
+export const inShort = (value: unknown, lengthMax = 80): string => {
+  try {
+    return (JSON.stringify(value) ?? String(value)).slice(0, lengthMax)
+  } catch {
+    return 'an object that is no JSON'
   }
 }

@@ -103,7 +103,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   }
 
   /**
-   * Tells a run what a step of it waits for, or one of a run inside of it. What comes before that step is not kept.
+   * Tells a run what a step of it waits for, or one of a run inside of it that has begun. What comes before the step was entered is kept for it.
    * @throws LadderError SCHEMA_VALIDATION_FAILED for what no step takes, and the run waits on; on drift; RuntimeError closed when it has ended, not_found
    */
   async send(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {

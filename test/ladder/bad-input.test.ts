@@ -222,3 +222,59 @@ test('[WL-004, WL-100] code that wants to run what is nothing to run, or says wh
   }
   expect(await kit.clock.until(later.execute(0))).toMatchObject({ error: { message: expect.stringContaining('where it only says') } })
 })
+
+test('[WL-004] what cannot be read is refused with its place, wherever a caller gives it, and nothing begins', async () => {
+  const trap = (): object =>
+    Object.defineProperty({}, 'x', {
+      enumerable: true,
+      get: () => {
+        throw new Error('a trap')
+      },
+    })
+  const flow = workflow({ name: 'flow', steps: [{ name: 'all', run: ({ input }) => input }] })
+  const desk = aDesk()
+  await using kit = await aLadder(flow, desk)
+  const refused = { message: expect.stringContaining('cannot be read: a trap'), hint: expect.stringContaining('getters') }
+  const runs: (() => Promise<unknown>)[] = [
+    () => flow.execute(trap(), { runId: 'r' }),
+    () => flow.start([trap()], { runId: 'r' }),
+    () => flow.execute('', { runId: 'r', context: trap() as never }),
+    () => flow.execute('', trap()),
+    () => desk.execute(trap(), { sessionId: 's', history: [] }),
+  ]
+  for (const [index, run] of runs.entries()) await expect(kit.clock.until(run()), `${index}`).rejects.toMatchObject(refused)
+  await expect(kit.clock.until(flow.look('r'))).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('[WL-003] what is thrown and is no error says what stands in it', async () => {
+  let thrown: unknown
+  const flow = workflow({
+    name: 'flow',
+    steps: [
+      {
+        name: 'all',
+        run: () => {
+          throw thrown
+        },
+      },
+    ],
+  })
+  await using kit = await aLadder(flow)
+  const said = async (value: unknown): Promise<string | undefined> => {
+    thrown = value
+    return (await kit.clock.until(flow.execute(undefined))).error?.message
+  }
+  expect(await said({ status: 402, reason: 'no money' })).toContain('{"status":402,"reason":"no money"}')
+  expect(await said({ message: 'no money', status: 402 })).toContain('failed: no money')
+  expect(await said(null)).toContain('failed: null')
+})
+
+test('[WL-110, WL-088, WL-133] an answer of code that is no JSON has the code of one that means nothing', async () => {
+  const circle: { self?: object } = {}
+  circle.self = circle
+  const flow = workflow({ name: 'flow', steps: [{ name: 'all', run: () => 1, nextStep: () => circle as never }] })
+  const team = supervisor({ name: 'team', intents: { a: () => undefined }, route: () => circle as never })
+  await using kit = await aLadder(flow, team)
+  expect(await kit.clock.until(flow.execute(undefined))).toMatchObject({ error: { code: 'WORKFLOW_INVALID_GOTO' } })
+  expect(await kit.clock.until(team.execute(undefined))).toMatchObject({ error: { code: 'SUPERVISOR_INVALID_ROUTE' } })
+})

@@ -48,7 +48,7 @@ export type Measured<T> = { copy: T; size: number }
 /** {@link plainCopy} with its size, and where half a character was replaced first: a journal is UTF-8, which has none. */
 export const measuredCopy = <T>(value: T): Measured<T> & { replacedAt: string | undefined } => {
   const copier = new Copier()
-  return { copy: copier.copy(value) as T, size: copier.size, replacedAt: copier.replacedAt }
+  return { copy: copier.read(value) as T, size: copier.size, replacedAt: copier.replacedAt }
 }
 
 /** {@link plainCopy} for what somebody outside has written, who can be told. @throws RuntimeError bad_request for half a character, too */
@@ -75,6 +75,16 @@ class Copier {
   /** @param exact refuses what can be written down and comes back as something else: a Buffer, an error of its own class, what a pattern has matched */
   constructor(exact = false) {
     this.#exact = exact
+  }
+
+  /** The whole. @throws RuntimeError also where reading it runs code that throws: a getter, a proxy */
+  read(value: unknown): unknown {
+    try {
+      return this.copy(value)
+    } catch (thrown) {
+      if (isRuntimeError(thrown)) throw thrown
+      throw this.#refusal(`cannot be read: ${thrown instanceof Error ? thrown.message : 'it throws'}`, 'pass plain data, without getters that throw')
+    }
   }
 
   copy(part: unknown): unknown {

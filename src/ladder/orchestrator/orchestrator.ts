@@ -160,9 +160,10 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   async command(name: string, given: unknown, options: { signal?: AbortSignal } = {}): Promise<unknown> {
     const { signal } = callOptions<typeof options>(this.name, options, { signal: signalKind })
     const { commands = {} } = this.#checked.definition
+    valueIn<string>(name, text, `a command of '${this.name}'`, 'ORCHESTRATOR_COMMAND_UNKNOWN')
     if (name === 'compact') return compactionOf(this.#binding.runtime, this.#checked, callOptions<CompactOptions>(this.name, given, compactKinds))
     if (Object.hasOwn(commands, name)) return commands[name]?.(given, { signal })
-    throw new LadderError('ORCHESTRATOR_COMMAND_UNKNOWN', `'${this.name}' has no command '${String(name).slice(0, 80)}'`, {
+    throw new LadderError('ORCHESTRATOR_COMMAND_UNKNOWN', `'${this.name}' has no command '${name.slice(0, 80)}'`, {
       hint: `there are: ${['compact', ...Object.keys(commands)].join(', ')}`,
     })
   }

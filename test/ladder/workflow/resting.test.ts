@@ -151,10 +151,33 @@ test.each<[string, object, RegExp]>([
 
 test('what cannot rest in another step, and a moment that is none', async () => {
   expect(() => workflow({ name: 'x', steps: [{ name: 'a', parallel: [{ name: 'b', sleep: 5 } as never] }] })).toThrow(/cannot stand in another one/)
-  const lost = workflow({ name: 'lost', steps: [{ name: 'a', sleepUntil: () => Number.NaN }] })
+  const lost = workflow({ name: 'lost', steps: [{ name: 'a', sleepUntil: ({ input }) => input as Date }] })
   await using kit = await aLadder(lost)
 
-  expect(await kit.clock.until(lost.execute(undefined))).toMatchObject({
-    error: { code: 'STEP_FAILED', message: expect.stringContaining('no moment') },
+  for (const moment of [Number.NaN, null, undefined, '', 'tomorrow', [], true, new Date('never')])
+    expect(await kit.clock.until(lost.execute(moment)), String(moment)).toMatchObject({
+      error: { code: 'STEP_FAILED', message: expect.stringContaining('no moment'), hint: expect.stringContaining('Date') },
+    })
+})
+
+test('[WL-110] where code cannot say until when it sleeps, its step has failed, which may lead elsewhere', async () => {
+  const nap = workflow({
+    name: 'nap',
+    steps: [
+      {
+        name: 'due',
+        sleepUntil: () => {
+          throw new Error('no calendar')
+        },
+        onFailure: (_, { message }) => (message.includes('no calendar') ? { goto: 'now' } : undefined),
+      },
+      { name: 'never', run: () => 'never' },
+      { name: 'now', run: () => 'at once' },
+    ],
+  })
+  await using kit = await aLadder(nap)
+  expect(await kit.clock.until(nap.execute(undefined))).toMatchObject({
+    data: 'at once',
+    report: { children: [{ name: 'due', status: 'failed' }, { name: 'now' }] },
   })
 })
