@@ -182,7 +182,7 @@ test.for<[string, () => AnyExecutable, object]>([
 ])('[WL-005, WL-007, WL-115] what runs inside of an agent have used counts that its limit stops: %s', async ([, made, end]) => {
   const top = made()
   await using kit = await aLadderOf(models, top)
-  const whole = await kit.clock.until(top.execute('go' as never, { runId: 'r' }))
+  const whole = await kit.clock.until(top.execute('go', { runId: 'r' }))
   expect(whole).toMatchObject(end)
   expect(scouts(whole.report)).toHaveLength(2)
   for (const one of scouts(whole.report)) expect(one).toMatchObject({ status: 'cancelled', trips: 1, usage: { total: 10 } })
