@@ -29,6 +29,8 @@ test('an event that comes before its step is kept for it, over a crash; told aga
   await using kit = await aLadder(shop)
   await kit.clock.until(shop.start(undefined, { runId: 'r' }))
 
+  const late = { code: 'timeout', hint: expect.stringContaining('it goes on') }
+  await expect(kit.clock.until(shop.outcome('r', { timeout: 1_000 }))).rejects.toMatchObject(late)
   for (let times = 0; times < 2; times++) await kit.clock.until(shop.send('r', { type: 'paid', amount: 5 }, { id: 'bank-1' }))
   await kit.crash()
   await kit.restart()
