@@ -113,7 +113,7 @@ export const sessionActions = (name: string, now: () => number, toldOf: (session
     tryNext: taking((context) => turned(context, { attempt: (context.turn?.attempt ?? 1) + 1 })),
     tellTurnToStop: sendTo(turnActor, ({ event }) => ({ type: 'cancel', reason: (event as Cancel).reason })),
     takeTurn: taking((context, event) => turned(context, { end: endOf(context, outputOf<RunEnd>(event), now()) })),
-    takeFailure: failing((_, event) => outputOf<RunEnd>(event).error),
+    takeFailure: failing((_, event) => ofTurn(outputOf<RunEnd>(event).error)),
     breakTurn: failing((run, event) => {
       const { code, message } = (thrownIn(event) ?? {}) as { code?: string; message?: string }
       return code === 'drift' ? outdated(run, message) : broken('a turn', thrownIn(event))
@@ -168,3 +168,10 @@ export const sessionActions = (name: string, now: () => number, toldOf: (session
     ),
   } as unknown as Record<string, never>
 }
+
+/** The run of a turn is gone on with by nobody: what a run says of that means another turn. */
+const ofTurn = (error: LadderErrorBody | undefined): LadderErrorBody | undefined =>
+  // Journals of before have errors without a hint.
+  error && (error as Partial<LadderErrorBody>).hint?.includes('resume(')
+    ? { ...error, hint: 'nothing of the turn was stored: see what the message and cause say, then execute it again, with another requestId' }
+    : error

@@ -142,7 +142,7 @@ const join = (step: Extract<AnyStep, { parallel: unknown }>, scope: Scope, leads
     try {
       const before = structuredClone(run.state)
       const state = step.mergeState
-        ? step.mergeState(before as never, structuredClone(run.branches) as never)
+        ? await step.mergeState(before as never, structuredClone(run.branches) as never)
         : merged(
             before,
             step.parallel.map(({ name }) => run.branches[name] ?? before),
