@@ -164,7 +164,7 @@ const until = (step: Extract<AnyStep, { sleepUntil: unknown }>, scope: Scope, le
     try {
       const said: unknown = await step.sleepUntil(code)
       const moment = said instanceof Date ? said.getTime() : said
-      if (typeof moment === 'number' && Number.isFinite(moment)) return moment
+      if (typeof moment === 'number' && !Number.isNaN(new Date(moment).getTime())) return moment
       throw new LadderError('STEP_FAILED', `sleepUntil of the step '${step.name}' gave no moment: ${shown(said)}`, {
         hint: 'return a Date, or ms since the epoch',
         context: { step: step.name },

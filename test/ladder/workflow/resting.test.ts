@@ -154,7 +154,7 @@ test('what cannot rest in another step, and a moment that is none', async () => 
   const lost = workflow({ name: 'lost', steps: [{ name: 'a', sleepUntil: ({ input }) => input as Date }] })
   await using kit = await aLadder(lost)
 
-  for (const moment of [Number.NaN, null, undefined, '', 'tomorrow', [], true, new Date('never')])
+  for (const moment of [Number.NaN, 1e300, null, undefined, '', 'tomorrow', [], true, new Date('never')])
     expect(await kit.clock.until(lost.execute(moment)), String(moment)).toMatchObject({
       error: { code: 'STEP_FAILED', message: expect.stringContaining('no moment'), hint: expect.stringContaining('Date') },
     })
@@ -180,4 +180,20 @@ test('[WL-110] where code cannot say until when it sleeps, its step has failed, 
     data: 'at once',
     report: { children: [{ name: 'due', status: 'failed' }, { name: 'now' }] },
   })
+})
+
+test.each([
+  ['the last moment that a Date can name', 8.64e15],
+  ['a moment beyond the timers of a machine', Date.parse('2400-01-01')],
+])('who sleeps until %s is there after a crash, and can be cancelled', async (_, due) => {
+  const nap = workflow({ name: 'nap', steps: [{ name: 'due', sleepUntil: () => due }] })
+  await using kit = await aLadder(nap)
+  const asleep = () => kit.clock.until(kit.runtime.actor('nap', 'r').waitFor((at) => at.matches({ steps: { due: 'resting' } })))
+  await kit.clock.until(nap.start(undefined, { runId: 'r' }))
+  await asleep()
+  await kit.crash()
+  await kit.restart()
+  await asleep()
+  await kit.clock.until(nap.cancel('r'))
+  expect(await kit.clock.until(nap.outcome('r'))).toMatchObject({ error: { code: 'WORKFLOW_CANCELLED' } })
 })
