@@ -4,6 +4,7 @@ import type { Decider } from './approval.ts'
 import type { Waiter } from './calling/waits.ts'
 import { anything, flag, handlers, type KindsOf, optionsIn, readable, signal, text } from './given.ts'
 import type { HistoryMessage } from './history.rules.ts'
+import type { Timer } from './in-time.ts'
 import type { Handlers, Warn } from './listeners.ts'
 
 export type ExecuteOptions = {
@@ -47,7 +48,7 @@ export type Neighbour = Decider & Waiter
 export type Bound = {
   runtime: Runtime
   registry: Transport['registry']
-  clock: Pick<Clock, 'now'>
+  clock: Pick<Clock, 'now'> & Timer
   /** What else has runs on it, or sessions, by its name. */
   neighbour?: (name: string) => Neighbour | undefined
   /** Says in its log that a listener failed. */

@@ -48,7 +48,11 @@ export type Measured<T> = { copy: T; size: number }
 /** {@link plainCopy} with its size, and where half a character was replaced first: a journal is UTF-8, which has none. */
 export const measuredCopy = <T>(value: T): Measured<T> & { replacedAt: string | undefined } => {
   const copier = new Copier()
-  return { copy: copier.read(value) as T, size: copier.size, replacedAt: copier.replacedAt }
+  try {
+    return { copy: copier.copy(value) as T, size: copier.size, replacedAt: copier.replacedAt }
+  } catch (thrown) {
+    throw isRuntimeError(thrown) ? thrown : copier.unreadable(thrown)
+  }
 }
 
 /** {@link plainCopy} for what somebody outside has written, who can be told. @throws RuntimeError bad_request for half a character, too */
@@ -75,16 +79,6 @@ class Copier {
   /** @param exact refuses what can be written down and comes back as something else: a Buffer, an error of its own class, what a pattern has matched */
   constructor(exact = false) {
     this.#exact = exact
-  }
-
-  /** The whole. @throws RuntimeError also where reading it runs code that throws: a getter, a proxy */
-  read(value: unknown): unknown {
-    try {
-      return this.copy(value)
-    } catch (thrown) {
-      if (isRuntimeError(thrown)) throw thrown
-      throw this.#refusal(`cannot be read: ${thrown instanceof Error ? thrown.message : 'it throws'}`, 'pass plain data, without getters that throw')
-    }
   }
 
   copy(part: unknown): unknown {
@@ -187,6 +181,11 @@ class Copier {
 
   #path(): string {
     return this.#keys.reduce<string>((before, key) => (typeof key === 'number' ? `${before}[${key}]` : before === '' ? key : `${before}.${key}`), '')
+  }
+
+  /** To read it runs code that throws: a getter, a proxy. */
+  unreadable(thrown: unknown): RuntimeError {
+    return this.#refusal(`cannot be read: ${thrown instanceof Error ? thrown.message : 'it throws'}`, 'pass plain data, without getters that throw')
   }
 
   #refusal(why: string, hint: string, code: 'bad_request' | 'too_large' = 'bad_request'): RuntimeError {

@@ -1,7 +1,7 @@
-/** A store that may be anybody's: whatever it throws, and what it gives that is none of what the contract says, comes as STORE_FAILED. */
+/** A store that may be anybody's: whatever it throws comes as STORE_FAILED, as the contract says; so does what is none of what it has to give, and that it gives no answer. */
 import { LadderError } from '../errors.ts'
 import { isRecord, shown } from '../given.ts'
-import { answered } from './answered.ts'
+import { codeMaxMs, inTime, type Timer } from '../in-time.ts'
 import { failed } from './keys.ts'
 import type { CheckpointRow, CheckpointStore, SessionRecord } from './store.ts'
 
@@ -22,14 +22,26 @@ const optional = ['replace', 'list', 'prune'] as const satisfies (keyof Checkpoi
 export const isCheckpointStore = (value: unknown): value is CheckpointStore =>
   typeof value === 'object' && value !== null && required.every((method) => typeof (value as Record<string, unknown>)[method] === 'function')
 
-/** What it cannot do, it still cannot. */
-export const guardedStore = (store: CheckpointStore): CheckpointStore => {
+/** What a session waits for in the middle of a turn. What else is asked takes as long as there is much to be read or dropped. */
+const awaited: readonly string[] = ['load', 'save', 'prune', 'record', 'lock', 'unlock', 'setSummarizedThrough'] satisfies (keyof CheckpointStore)[]
+
+const late = (method: string): LadderError =>
+  new LadderError('STORE_FAILED', `${method}() of the store has given no answer for ${codeMaxMs / 1000} seconds`, {
+    hint:
+      method === 'save'
+        ? 'see whether the store can be reached, and whether the turn is in it'
+        : 'see whether the store can be reached, and ask again',
+  })
+
+/** What it cannot do, it still cannot. @param timer where there is none, it has as long as it takes */
+export const guardedStore = (store: CheckpointStore, timer?: Timer): CheckpointStore => {
   const made: Record<string, unknown> = { schema: () => store.schema() }
   for (const method of [...required, ...optional])
     if (method !== 'schema' && store[method])
       made[method] = async (...given: unknown[]): Promise<unknown> => {
         try {
-          return read(method, await answered(`${method}()`, () => (store[method] as (...given: unknown[]) => unknown)(...given)))
+          const work = async (): Promise<unknown> => (store[method] as (...given: unknown[]) => unknown)(...given)
+          return read(method, await inTime(awaited.includes(method) ? timer : undefined, work, () => late(method)))
         } catch (thrown) {
           return failed(thrown)
         }
