@@ -67,7 +67,7 @@ export const answerOf = async (
     if (!hearing.isOver && answer.wants === 'turn') hear(endTold(answer, sessionId))
     return answer
   } catch (error) {
-    throw isRuntimeError(error) && error.code === 'drift' ? outdated(sessionId, error) : error
+    throw isRuntimeError(error) && error.code === 'drift' ? outdated(name, sessionId, error) : error
   } finally {
     signal?.removeEventListener('abort', cancel)
     over.abort()
@@ -86,13 +86,13 @@ export const compactionOf = async (
   return compaction ?? null
 }
 
-/** undefined where nothing was ever asked of it. */
+/** undefined where nothing was ever asked of it. @throws LadderError ORCHESTRATOR_DRIFT */
 export const sessionOf = async (runtime: Runtime, name: string, sessionId: string): Promise<SessionRun | undefined> => {
   try {
     return (await runtime.actor(name, sessionId).snapshot()).context as SessionRun
   } catch (error) {
     if (isRuntimeError(error) && error.code === 'not_found') return undefined
-    throw error
+    throw isRuntimeError(error) && error.code === 'drift' ? outdated(name, sessionId, error) : error
   }
 }
 
@@ -135,9 +135,9 @@ const forgotten = (id: string): LadderError =>
     context: { requestId: id },
   })
 
-const outdated = (sessionId: string, cause: Error): LadderError =>
+const outdated = (name: string, sessionId: string, cause: Error): LadderError =>
   new LadderError('ORCHESTRATOR_DRIFT', `the session '${sessionId}' was kept by another version of the runtime, or with another sessionLock`, {
     cause,
     context: { sessionId },
-    hint: 'let turns end before the runtime is changed, or sessionLock from or to false; then forget the actor of the session: its rows stay in the store',
+    hint: `let turns end before the runtime is changed, or sessionLock from or to false; then runtime.actor('${name}', sessionId).forget(): its rows stay in the store`,
   })

@@ -10,6 +10,10 @@ import type { HostBinding } from './binding.ts'
 import type { CheckedOrchestrator } from './definition.ts'
 import { summaryRunId, turnRunId, underWay } from './session.context.ts'
 
+const noDrift = (error: unknown): undefined => {
+  if (!(error instanceof LadderError) || error.code !== 'ORCHESTRATOR_DRIFT') throw error
+}
+
 type SendOptions = { id?: string; requestId?: string }
 type Turn = { request: string; runId: string; isRunning: boolean }
 
@@ -73,7 +77,8 @@ export class UnderWay {
 
   /** For whom a request waits: for what its own turn does, or for all that are under way where no other may begin. */
   async waitsOf(sessionId: string, request?: string): Promise<Waits> {
-    const session = await sessionOf(this.#binding.runtime, this.#name, sessionId)
+    // One that another version has kept is refused when it is asked.
+    const session = await sessionOf(this.#binding.runtime, this.#name, sessionId).catch(noDrift)
     if (!session || session.answers.some(({ id }) => id === request)) return waitsForNobody
     const turns = underWay(session)
     const own = turns.filter(({ request: { id } }) => id === request)

@@ -316,6 +316,21 @@ test('[WL-024] a session that was kept with the lock is not taken for one withou
     code: 'ORCHESTRATOR_DRIFT',
     hint: expect.stringContaining('sessionLock'),
   })
+  // Whatever else is asked of such a session is refused in the same words.
+  const decision = { callId: 'c', decision: 'approve' } as const
+  const asked = [
+    after.resume('s'),
+    after.pending('s'),
+    after.cancel('s'),
+    after.decide('s', decision),
+    after.send('s', { type: 'paid' }),
+    after.delete('s'),
+  ]
+  for (const one of await kit.clock.until(Promise.allSettled(asked)))
+    expect(one).toMatchObject({
+      status: 'rejected',
+      reason: { code: 'ORCHESTRATOR_DRIFT', hint: expect.stringContaining(`actor('desk', sessionId).forget()`) },
+    })
   await kit.runtime.actor('desk', 's').forget()
   expect(await kit.clock.until(after.execute('b', { sessionId: 's', history: [] }))).toMatchObject({ turnIndex: 1, data: { seen: ['a', 'b'] } })
 })
