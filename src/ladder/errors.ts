@@ -58,6 +58,7 @@ export const ladderCodes = {
   STEP_FAILED: 'execution',
   STEP_IN_DOUBT: 'execution',
   STEP_TIMEOUT: 'timeout',
+  STEP_NOT_WAITING: 'validation',
 } as const
 
 export type LadderCode = keyof typeof ladderCodes
@@ -121,6 +122,7 @@ export const ladderHints: Readonly<Record<LadderCode, string>> = {
   STEP_FAILED: 'cause says what was thrown: mend the step, then resume(runId) goes on with it; retry and onFailure do so by themselves',
   STEP_IN_DOUBT: 'see whether it was done, then resume(runId) runs it once more; onFailure may look for it',
   STEP_TIMEOUT: 'give it more time with timeoutMs, or say with onFailure what then',
+  STEP_NOT_WAITING: 'send it again when the step has begun: nothing was sent, and nothing is kept',
 }
 
 /** An error as it stands in reports and journals. */

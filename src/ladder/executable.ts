@@ -1,7 +1,7 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import { type Tool, uuid } from '../index.ts'
 import { checkHeard, type Heard } from './audience.ts'
-import { type Awaiting, checkAwaited, tellEvent } from './awaited.ts'
+import { type Awaiting, checkAwaited, notWaiting, tellEvent } from './awaited.ts'
 import { type Given, placed, runInputOf } from './beginning.ts'
 import { atWork, type CallPlace } from './calling/calls.ts'
 import { lend, lentTo } from './contexts.ts'
@@ -103,12 +103,17 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
 
   /**
    * Tells a run what a step of it waits for, or one of a run inside of it. What comes before that step is not kept.
-   * @throws LadderError SCHEMA_VALIDATION_FAILED for what no step takes, and the run waits on; on drift; RuntimeError closed when it has ended, not_found
+   * @throws LadderError SCHEMA_VALIDATION_FAILED for what no step takes, STEP_NOT_WAITING where the run has not come to such a step of its own, and the run
+   * waits on; on drift; RuntimeError closed when it has ended, not_found
    */
   async send(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
-    const actor = await this.there(runId)
+    const actor = this.actor(runId)
+    const snapshot = await this.known(runId, actor.snapshot())
     await checkAwaited(this.name, this.awaits, event)
     const isInside = this.inside.some(({ awaits }) => awaits.some(({ type }) => type === event.type))
+    // An event that is sent too early would be lost, and with it the id under which it is sent again.
+    if (!isInside && snapshot.status === 'active' && !snapshot.can(event) && !this.hasTaken(snapshot.context as RunState, event.type))
+      throw notWaiting(runId, this.name, this.waits, event.type)
     await this.known(runId, actor.send(isInside ? { type: tellEvent, event } : event, options))
   }
 
@@ -169,6 +174,11 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   /** Steps of its own that wait for events. */
   protected get waits(): readonly Awaiting[] {
     return []
+  }
+
+  /** Whether one of them has had its event. */
+  protected hasTaken(_run: RunState, _type: string): boolean {
+    return false
   }
 
   /** What an event of its run means besides. */

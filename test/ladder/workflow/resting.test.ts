@@ -76,6 +76,34 @@ test('a step waits for an event, which is its output; what nobody waits for, or 
   await expect(kit.clock.until(payment.send('p', { type: 'paid', amount: 5 }))).rejects.toMatchObject({ code: 'closed' })
 })
 
+test('an event that is sent before its step is refused, so the same one under the same id is taken when the step waits, and counts once from then on', async () => {
+  const order = workflow({
+    name: 'order',
+    steps: [
+      { name: 'pause', sleep: '2d' },
+      { name: 'approve', waitFor: 'approved' },
+      { name: 'rest', sleep: '1d' },
+      { name: 'ship', run: ({ steps }) => steps.approve?.output },
+    ],
+  })
+  await using kit = await aLadder(order)
+  await kit.clock.until(order.start({}, { runId: 'o' }))
+  const approve = () => kit.clock.until(order.send('o', { type: 'approved', by: 'ann' }, { id: 'yes' }))
+
+  await expect(approve()).rejects.toMatchObject({
+    code: 'STEP_NOT_WAITING',
+    context: { steps: ['approve'] },
+    hint: expect.stringContaining('approve has begun'),
+  })
+  await kit.clock.advance(2 * day)
+  await approve()
+  await kit.clock.until(kit.runtime.actor('order', 'o').waitFor((at) => at.matches({ steps: { rest: 'resting' } })))
+  await approve()
+  await kit.clock.advance(day)
+
+  expect((await kit.clock.until(order.outcome('o'))).data).toEqual({ by: 'ann' })
+})
+
 test('what does not fit and comes by another door fails the step, and resume() lets it wait anew', async () => {
   const payment = workflow({ name: 'payment', steps: [{ name: 'paid', waitFor: 'paid', schema: z.object({ amount: z.number() }) }] })
   await using kit = await aLadder(payment)
