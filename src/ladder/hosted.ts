@@ -58,7 +58,9 @@ export abstract class Hosted<Data = unknown> {
   /** The same, waited for. @throws LadderError on drift; RuntimeError timeout, not_found; the reason of the signal */
   async outcome(runId: string, given: WaitOptions = {}): Promise<Result<Data>> {
     const options = callOptions<WaitOptions>(this.name, given, { timeout: ms, signal })
-    const snapshot = await this.known(runId, this.actor(runId).waitForTag('settled', options))
+    const snapshot = await this.known(runId, this.actor(runId).waitForTag('settled', options)).catch((error: unknown) => {
+      throw isRuntimeError(error) && error.code === 'timeout' ? this.#underWay(runId, error) : error
+    })
     return this.resultOf(snapshot.context as RunState)
   }
 
@@ -172,6 +174,14 @@ export abstract class Hosted<Data = unknown> {
       cause,
       field: 'runId',
       hint: 'a run is there once execute() has begun it: look for its runId in what began it, in its events, or in `statecast actors --all`',
+    })
+  }
+
+  #underWay(runId: string, cause: RuntimeError): RuntimeError {
+    return new RuntimeError('timeout', `the run ${runId} of '${this.name}' has not ended in time: ${cause.message}`, {
+      cause,
+      retryable: true,
+      hint: `it goes on: ask for it again; where it is now says \`statecast trace ${this.name}/${runId}\`, and pending(runId) which calls wait for a person`,
     })
   }
 

@@ -90,6 +90,10 @@ test('an event that is sent before its step is refused, so the same one under th
   await kit.clock.until(order.start({}, { runId: 'o' }))
   const approve = () => kit.clock.until(order.send('o', { type: 'approved', by: 'ann' }, { id: 'yes' }))
 
+  await expect(kit.clock.until(order.outcome('o', { timeout: 1_000 }))).rejects.toMatchObject({
+    code: 'timeout',
+    hint: expect.stringContaining('it goes on'),
+  })
   await expect(approve()).rejects.toMatchObject({
     code: 'STEP_NOT_WAITING',
     context: { steps: ['approve'] },
