@@ -10,6 +10,10 @@ export type KindsOf<Options> = Readonly<Record<KeyOf<Options>, Kind>>
 /** @property others whether there are options that somebody else looks at */
 export type Place = { who: string; code: LadderCode; context?: Record<string, unknown> | undefined; others?: true }
 
+/** Made by the `agent()` of `statecast`, which is easily taken for the one of the ladder. */
+export const isSessionAgent = (value: unknown): boolean => isRecord(value) && typeof value.instructions === 'string' && isRecord(value.profile)
+export const sessionAgentHint = 'it is an agent of statecast, which talks in sessions: make it with agent() of statecast/ladder'
+
 export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
 
@@ -77,7 +81,7 @@ export const shown = (value: unknown): string => {
   return String(value).slice(0, 40)
 }
 
-const meantBy = (option: string, known: readonly string[]): string => {
+export const meantBy = (option: string, known: readonly string[]): string => {
   const near = known.find((one) => distance(one.toLowerCase(), option.slice(0, 40).toLowerCase()) <= 2)
   return near === undefined ? `there are: ${known.join(', ')}` : `did you mean ${near}?`
 }

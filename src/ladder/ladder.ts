@@ -2,7 +2,7 @@
 import type { Agent, Extension } from '../index.ts'
 import { LadderError } from './errors.ts'
 import { type AnyExecutable, Executable } from './executable.ts'
-import { anything, flag, type KindsOf, oneOf, optionsIn } from './given.ts'
+import { anything, flag, isSessionAgent, type KindsOf, oneOf, optionsIn, sessionAgentHint } from './given.ts'
 import type { Bound, Neighbour } from './options.ts'
 import { Schedule } from './schedule/schedule.ts'
 import { ladderCommands } from './serving/commands.ts'
@@ -75,7 +75,10 @@ const checked = (options: LadderOptions): LadderOptions => {
   const given: unknown = (options as LadderOptions | undefined)?.executables
   if (!Array.isArray(given)) throw new LadderError('LADDER_CONFIG', 'ladder() has no list of executables', { hint })
   const strange = given.findIndex((one) => typeof (one as Registered | null)?.bind !== 'function')
-  if (strange >= 0) throw new LadderError('LADDER_CONFIG', `executables[${strange}] of ladder() is nothing that it can run`, { hint })
+  if (strange >= 0)
+    throw new LadderError('LADDER_CONFIG', `executables[${strange}] of ladder() is nothing that it can run`, {
+      hint: isSessionAgent(given[strange]) ? sessionAgentHint : hint,
+    })
   return optionsIn<LadderOptions>(options, kinds, { who: 'ladder()', code: 'LADDER_CONFIG' })
 }
 

@@ -152,5 +152,5 @@ const fileInside = async (folder: string, file: string, ref: string): Promise<st
 
 const unknownModel = (ref: string, custom: string[]): RuntimeError =>
   providerError('provider_unknown_model', `no model goes by "${ref.slice(0, 200)}"`, {
-    hint: `use ${[offlineRef, 'scripted/FILE', ...Object.keys(providers).map((name) => `${name}/<model>`), ...custom.slice(0, 20)].join(', ')}`,
+    hint: `use ${[offlineRef, 'scripted/FILE', ...Object.keys(providers).map((name) => `${name}/<model>`), ...custom.slice(0, 20)].join(', ')}; or give it by this name to createRuntime({ models })`,
   })

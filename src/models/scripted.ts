@@ -75,7 +75,7 @@ const placeOf = (request: ModelRequest): number => {
 
 const scriptEnded = (ref: string, length: number): RuntimeError =>
   providerError('provider_rejected', `the script has ended after ${length} responses`, {
-    hint: `add a response to ${ref}: it plays one per assistant message of the conversation`,
+    hint: `add a response to ${ref}: it plays one per assistant message of the conversation, and those of a history that was given count; a function answers whatever came before`,
   })
 
 const nextError = (spent: Map<string, number>, request: ModelRequest, place: number, errors: ScriptedError[]): ScriptedError | undefined => {

@@ -103,18 +103,28 @@ export const defineApp = <Registered extends Machines = Machines>(app: RuntimeOp
   if (!isRecord(app)) throw refused('app', 'an app is an object of options', 'write defineApp({ agents: [agent({ name: … })] })')
   for (const [name, value] of Object.entries(app)) {
     const known = Object.hasOwn(options, name) ? options[name as keyof RuntimeOptions] : undefined
-    if (!known) {
-      const [near] = nearest(name, Object.keys(options))
-      throw refused(
-        name,
-        `an app has no option '${name.slice(0, 80)}'`,
-        near ? `did you mean '${near}'?` : `there are: ${Object.keys(options).join(', ')}`,
-      )
-    }
+    if (!known) throw refused(name, `an app has no option '${name.slice(0, 80)}'`, meantBy(name))
     const [fits, shape] = known
-    if (value !== undefined && !fits(value)) throw refused(name, `the option '${name}' does not fit`, `it is ${shape}`)
+    if (value !== undefined && !fits(value)) throw refused(name, `the option '${name}' does not fit`, misplaced(name, value) ?? `it is ${shape}`)
   }
   return app
+}
+
+const ladderHint = 'name them in extensions: [ladder({ executables: [ … ] })] of statecast/ladder'
+
+const meantBy = (name: string): string => {
+  if (name === 'executables') return ladderHint
+  const [near] = nearest(name, Object.keys(options))
+  return near ? `did you mean '${near}'?` : `there are: ${Object.keys(options).join(', ')}`
+}
+
+/** Two packages have an `agent()`, and an extension is easily named without being called. */
+const misplaced = (option: string, value: unknown): string | undefined => {
+  const all: readonly unknown[] = Array.isArray(value) ? value : []
+  if (option === 'agents' && all.some((one) => isRecord(one) && typeof one.execute === 'function'))
+    return `agents of statecast talk in sessions, those of statecast/ladder have runs: ${ladderHint}`
+  const uncalled = option === 'extensions' ? all.find((one) => typeof one === 'function') : undefined
+  return uncalled && `call it: extensions: [${uncalled.name}({ … })]`
 }
 
 function isText(value: unknown): boolean {

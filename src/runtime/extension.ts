@@ -90,7 +90,7 @@ const Shape = knownOnly({
 export const checkExtensions = (extensions: readonly Extension[], taken: readonly string[]): readonly Extension[] => {
   const seen = { names: new Set<string>(), kinds: new Set<string>(), commands: new Set<string>() }
   const once = (set: Set<string>, value: string, what: string): void => {
-    if (set.has(value)) throw conflict(`two extensions ${what} '${value}'`)
+    if (set.has(value)) throw conflict(`two extensions ${what} '${value}'`, 'leave one of them out; what it was given may stand in the other one')
     set.add(value)
   }
   for (const extension of extensions) {

@@ -2,6 +2,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { agent as session } from '../../src/index.ts'
 import {
   type AnyExecutable,
   agent,
@@ -501,4 +502,22 @@ test('a name that is nearly right is told, and what is wrong is said in words', 
     expect.objectContaining({ message: "maxSteps of 'w' is null", hint: 'it is a whole number from 1 on' }),
   )
   expect(() => memorySnapshots()).not.toThrow()
+})
+
+test('an agent of a session where one of the ladder is wanted, a misspelt option of a step, and intents as a list are told apart from other mistakes', () => {
+  const main = session({ name: 'main' }) as never
+  const hint = expect.stringContaining('agent() of statecast/ladder')
+  const route = () => 'main' as never
+  const places = [
+    () => ladder({ executables: [main] }),
+    () => agent({ name: 'a', tools: [main] }),
+    () => supervisor({ name: 's', intents: { main }, route }),
+    () => supervisor({ name: 's', intents: { main: { agent: main } }, route }),
+    () => workflow({ name: 'w', steps: [{ name: 'main', agent: main }] }),
+  ]
+  for (const place of places) expect(place).toThrow(expect.objectContaining({ hint }))
+  const steps = (more: object) => workflow({ name: 'w', steps: [{ name: 'one', ...more }] } as never)
+  expect(() => steps({ rum: () => 1 })).toThrow(expect.objectContaining({ hint: 'did you mean run?' }))
+  expect(() => steps({ run: () => 1, timeoutMs: 5 })).toThrow(expect.objectContaining({ hint: expect.stringContaining('beside waitFor') }))
+  expect(() => supervisor({ name: 's', intents: [flow], route } as never)).toThrow(expect.objectContaining({ message: "intents of 's' are a list" }))
 })

@@ -1,6 +1,7 @@
 /** Options that cannot mean anything are refused before anything is opened, whoever gives them. */
 import { expect, test } from 'vitest'
 import { createRuntime, defineApp, type RuntimeOptions } from '../../src/index.ts'
+import { agent, ladder } from '../../src/ladder/index.ts'
 
 const odd: [string, unknown, string][] = [
   ['roles', ['boss'], 'gateway, session, turn, tool'],
@@ -25,6 +26,9 @@ const odd: [string, unknown, string][] = [
   ['agents', [{ name: 'main', profile: {}, limits: {} }], 'agent({ … })'],
   ['machines', { m: {} }, 'createMachine'],
   ['models', { 'my/own': 5 }, 'models by reference'],
+  ['agents', [agent({ name: 'mayor' })], 'extensions: [ladder({ executables'],
+  ['executables', [agent({ name: 'mayor' })], 'extensions: [ladder({ executables'],
+  ['extensions', [ladder], 'call it: extensions: [ladder({ … })]'],
   ['placment', 'beside', "did you mean 'placement'?"],
 ]
 

@@ -5,7 +5,7 @@ import { commonKinds, type Heard } from '../audience.ts'
 import { delegateOf } from '../delegates.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
-import { anything, code, count, flag, type KindsOf, list, record, schema, text } from '../given.ts'
+import { anything, code, count, flag, isSessionAgent, type KindsOf, list, record, schema, sessionAgentHint, text } from '../given.ts'
 import { fnv1a, isKindName } from '../names.rules.ts'
 import { isLenient, type Schema } from '../schema.ts'
 import type { Prices } from '../usage.rules.ts'
@@ -99,6 +99,8 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
   const { repair = output !== undefined && isLenient(output) ? lenientRepairs : 0 } = definition
   const { on: _, observe: __, repair: ___, price, prices: byModel, onUsage, onComplete, budget, guardrails, middleware, cache, ...more } = others
   const { approval, beforeTool, leakedToolCalls = false, wrapModel, ...rest } = more
+  const strange = wanted.findIndex(isSessionAgent)
+  if (strange >= 0) throw wrong(`tools[${strange}] of '${given ?? 'an agent'}' is not a tool`, sessionAgentHint)
   const tools = configured(given, () => wanted.map((one) => (one instanceof Executable ? one.asTool() : one)))
   const core = { ...rest, ...withApproval(given, approval, beforeTool), ...wrapped(tools, leakedToolCalls, wrapModel), tools }
   const name = given ?? nameFor(core)

@@ -3,7 +3,22 @@
 import { commonKinds } from '../audience.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
-import { anything, code, count, either, type Kind, type KindsOf, list, ms, optionsIn, record, schema, text } from '../given.ts'
+import {
+  anything,
+  code,
+  count,
+  either,
+  isSessionAgent,
+  type Kind,
+  type KindsOf,
+  list,
+  ms,
+  optionsIn,
+  record,
+  schema,
+  sessionAgentHint,
+  text,
+} from '../given.ts'
 import type { HistoryReader } from '../history.rules.ts'
 import { isKindName } from '../names.rules.ts'
 import { isSnapshotStore } from '../stores/mirror.ts'
@@ -68,6 +83,7 @@ export const checkedIntents = (definition: AnySupervisor): readonly CheckedInten
     throw wrong(`'${String(name).slice(0, 40)}' is no name of a supervisor`, 'use lower-case letters, digits and hyphens, at most 32')
   // What a part of its chart is called.
   if (name === 'dispatching') throw wrong(`'${name}' is no name of a supervisor`, 'a state of each of them is called so: choose another one')
+  if (Array.isArray(intents)) throw wrong(`intents of '${name}' are a list`, 'write them by name: intents: { writer, critic: { agent: critic } }')
   if (typeof intents !== 'object' || intents === null || Object.keys(intents).length === 0)
     throw wrong(`the supervisor '${name}' has nobody to choose from`, 'write intents: { writer, critic: { agent: critic, description: … } }')
   if (route !== undefined && router !== undefined) throw wrong(`the supervisor '${name}' has route and router`, 'give it one of them')
@@ -98,6 +114,7 @@ export const checkedIntents = (definition: AnySupervisor): readonly CheckedInten
 // biome-ignore lint/suspicious/noExplicitAny: one of any types
 const checkedIntent = (supervisor: string, name: string, given: Intent<any, any, string>): CheckedIntent => {
   const where = `the intent '${name}' of '${supervisor}'`
+  if (isSessionAgent(given)) throw wrong(`${where} is nothing that can be done`, sessionAgentHint)
   if (!intentName.test(name) || name === END || name in Object.prototype)
     throw wrong(`'${name.slice(0, 40)}' is no name of an intent of '${supervisor}'`, 'begin with a letter; letters, digits, _ and - may follow')
   if (given instanceof Executable) return { name, agent: given, ...descriptionOf(given) }
@@ -113,7 +130,10 @@ const checkedIntent = (supervisor: string, name: string, given: Intent<any, any,
       context: { intent: name },
     })
   if (agent === undefined ? typeof run !== 'function' : !(agent instanceof Executable))
-    throw wrong(`${where} is nothing that can be done`, 'give it agent: what agent() or workflow() returned, or run: a function')
+    throw wrong(
+      `${where} is nothing that can be done`,
+      isSessionAgent(agent) ? sessionAgentHint : 'give it agent: what agent() or workflow() returned, or run: a function',
+    )
   checkStream(where, agent, more)
   return { name, ...(agent ? { agent, ...descriptionOf(agent) } : { run: run as Code<never, never, unknown> }), ...more }
 }

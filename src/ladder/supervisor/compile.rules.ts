@@ -19,6 +19,7 @@ import {
   type Chosen,
   classified,
   decided,
+  failedIn,
   firstErrorIn,
   leftBehind,
   type Merged,
@@ -143,11 +144,15 @@ export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now, 
       }),
       fail: assign(({ event }) => failing(errorIn(event))),
       breakDown: assign(({ event }) => failing(unstorable(`code of '${name}'`, (event as Done).error))),
-      wearOut: assign({
-        terminatedBy: 'max-iterations' as const,
-        error: errorBody('SUPERVISOR_MAX_ITERATIONS', `'${name}' has gone through ${maxIterations} iterations and would go on`, {
-          context: { maxIterations },
-        }),
+      wearOut: assign(({ context }) => {
+        const failed = failedIn(context.iterations.at(-1)?.branches)
+        return {
+          terminatedBy: 'max-iterations' as const,
+          error: errorBody('SUPERVISOR_MAX_ITERATIONS', `'${name}' has gone through ${maxIterations} iterations and would go on`, {
+            context: { maxIterations, ...(failed.length > 0 && { failed: failed.map(([intent]) => intent) }) },
+            ...(failed[0] && { hint: `in the last one ${failed[0][0]} failed: ${failed[0][1]}; report.iterations says it of each` }),
+          }),
+        }
       }),
       endByChoice: assign(({ context }) => {
         const source = context.now.decision?.source

@@ -179,6 +179,10 @@ export const merged = (run: SupervisorRun, end: Extract<Merged, { ended: 'comple
   }
 }
 
+/** Who failed, and of what. */
+export const failedIn = (all: SupervisorRun['now']['branches'] = {}): (readonly [intent: string, message: string])[] =>
+  Object.entries(all).flatMap(([intent, { error }]) => (error ? [[intent, error.message] as const] : []))
+
 /** Why branches came to nothing, where none of them has completed. */
 export const firstErrorIn = (all: SupervisorRun['now']['branches'] = {}): LadderErrorBody | undefined => {
   const branches = Object.values(all)

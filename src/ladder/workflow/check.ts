@@ -3,7 +3,24 @@ import { commonKinds } from '../audience.ts'
 import { tellEvent } from '../awaited.ts'
 import { LadderError } from '../errors.ts'
 import { Executable } from '../executable.ts'
-import { anything, code, count, either, type Kind, type KindsOf, list, ms, oneOf, optionsIn, record, schema, shown } from '../given.ts'
+import {
+  anything,
+  code,
+  count,
+  either,
+  isSessionAgent,
+  type Kind,
+  type KindsOf,
+  list,
+  meantBy,
+  ms,
+  oneOf,
+  optionsIn,
+  record,
+  schema,
+  sessionAgentHint,
+  shown,
+} from '../given.ts'
 import { isKindName } from '../names.rules.ts'
 import { isSnapshotStore } from '../stores/mirror.ts'
 import { msOf } from '../times.rules.ts'
@@ -97,7 +114,9 @@ const checkWork = (workflow: string, step: AnyStep, isChild: boolean): void => {
   if (unknown !== undefined)
     throw wrong(
       `the step '${step.name}' of '${workflow}' has '${unknown.slice(0, 40)}', which means nothing there`,
-      'see docs/guides/workflows.md, "What a step says"',
+      unknown === 'timeoutMs'
+        ? 'it stands beside waitFor, in tools, and in intents of a supervisor'
+        : meantBy(unknown, [...Object.keys(options), ...sorts]),
     )
   const who = `the step '${step.name}' of '${workflow}'`
   for (const [option, kind] of Object.entries(options)) {
@@ -133,7 +152,10 @@ const checkWork = (workflow: string, step: AnyStep, isChild: boolean): void => {
       "write 'once' or 'idempotent' beside run; tools of an agent have an onCrash of their own",
     )
   if ('agent' in step && !(step.agent instanceof Executable))
-    throw wrong(`agent of the step '${step.name}' of '${workflow}' cannot be asked`, 'give what agent() or workflow() of statecast/ladder returned')
+    throw wrong(
+      `agent of the step '${step.name}' of '${workflow}' cannot be asked`,
+      isSessionAgent(step.agent) ? sessionAgentHint : 'give what agent() or workflow() of statecast/ladder returned',
+    )
   if ('agent' in step && step.input !== undefined && typeof step.input !== 'function')
     throw wrong(`input of the step '${step.name}' of '${workflow}' is no function`, 'write input: ({ state }) => …')
 }

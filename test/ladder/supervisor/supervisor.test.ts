@@ -275,6 +275,18 @@ test('[WL-095, WL-096] one that never ends is ended after ten iterations', async
   expect(ran).toBe(10)
 })
 
+test('[WL-095, WL-096] where it never ends as somebody fails each time, the error says who, and why', async () => {
+  const desk = supervisor({ name: 'desk', intents: { a: (() => 'no object') as never, b: () => ({}) }, route: () => ['a', 'b'], maxIterations: 2 })
+  await using kit = await aLadder(desk)
+  expect(await kit.clock.until(desk.execute(undefined))).toMatchObject({
+    error: {
+      code: 'SUPERVISOR_MAX_ITERATIONS',
+      context: { failed: ['a'] },
+      hint: expect.stringMatching(/^in the last one a failed: .*gave a string/),
+    },
+  })
+})
+
 test('[WL-102] cancelled while branches work: they are told, what was done stays, and it goes on with the iteration that was cut off', async () => {
   const ran: string[] = []
   let patience = true
