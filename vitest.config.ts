@@ -26,8 +26,8 @@ export default defineConfig({
     environment: 'node',
     // Processes rather than threads: tests kill, chdir, set variables and open databases, and none may touch another's.
     pool: 'forks',
-    // Much of the time is waiting for servers and processes; on a machine of two cores the default is one.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Much of the time is waiting for servers and processes: on a small machine more of them run than it has cores.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     // The processes that tests start need not compile again what another one has.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/statecast/compiled', import.meta.url)) },
     // Only there to end what hangs: real processes start, die and recover in some tests, on machines that have other work.

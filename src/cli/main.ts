@@ -1,6 +1,6 @@
 /** `statecast`: the commands and their options. What a command needs is loaded when it runs, so that `--version` is quick. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { version } from '../runtime/index.ts'
+import { version } from '../runtime/version.ts'
 import { watchOptions } from './contradictions.ts'
 import { exitCodeOf, exitCodes, leaveQuietlyWhenNobodyReads, note, reportError } from './output.ts'
 

@@ -151,10 +151,14 @@ const isTextOrNothing = (value: unknown): boolean => value === undefined || type
 export const errorBody = (thrown: unknown, fallback: ErrorCode = 'internal'): ErrorBody =>
   isRuntimeError(thrown) ? RuntimeError.prototype.toJSON.call(thrown) : { code: fallback, message: messageOf(thrown), retryable: false }
 
+const objectCharsMax = 1_000
+
 /** The message of whatever was thrown. A thrown value may be anything, also an object whose getters or toString throw. */
 export const messageOf = (thrown: unknown): string => {
   try {
-    return String(typeof thrown === 'object' && thrown !== null && 'message' in thrown ? thrown.message : thrown)
+    const words = String(typeof thrown === 'object' && thrown !== null && 'message' in thrown ? thrown.message : thrown)
+    // `throw { status: 402 }`: what it says stands in its keys.
+    return words === '[object Object]' ? JSON.stringify(thrown).slice(0, objectCharsMax) : words
   } catch {
     return ''
   }

@@ -36,13 +36,4 @@ export const checkAwaited = async (name: string, awaits: readonly Awaiting[], ev
   throw new LadderError(code, message, { context, hint: 'nothing was sent: the run waits on' })
 }
 
-/** It would be ignored, as no step takes it at this moment. */
-export const notWaiting = (runId: string, name: string, waits: readonly Awaiting[], type: string): LadderError => {
-  const steps = waits.filter((one) => one.type === type).map(({ step }) => step)
-  return new LadderError('STEP_NOT_WAITING', `the run ${runId} of '${name}' does not wait for '${type}' yet`, {
-    context: { runId, type, steps },
-    hint: `nothing was sent, and nothing is kept: send it again, under the same id if it has one, when ${steps.join(' or ')} has begun`,
-  })
-}
-
 const typesOf = (awaits: readonly Awaiting[]): string[] => [...new Set(awaits.map(({ type }) => type))]

@@ -58,7 +58,6 @@ export const ladderCodes = {
   STEP_FAILED: 'execution',
   STEP_IN_DOUBT: 'execution',
   STEP_TIMEOUT: 'timeout',
-  STEP_NOT_WAITING: 'validation',
 } as const
 
 export type LadderCode = keyof typeof ladderCodes
@@ -122,7 +121,6 @@ export const ladderHints: Readonly<Record<LadderCode, string>> = {
   STEP_FAILED: 'cause says what was thrown: mend the step, then resume(runId) goes on with it; retry and onFailure do so by themselves',
   STEP_IN_DOUBT: 'see whether it was done, then resume(runId) runs it once more; onFailure may look for it',
   STEP_TIMEOUT: 'give it more time with timeoutMs, or say with onFailure what then',
-  STEP_NOT_WAITING: 'send it again when the step has begun: nothing was sent, and nothing is kept',
 }
 
 /** An error as it stands in reports and journals. */
@@ -182,8 +180,21 @@ export const errorBody = (
 /** Whatever was thrown, in words; it may be anything, also what cannot be asked for any. */
 export const wordsOf = (thrown: unknown): string => {
   try {
-    return thrown instanceof Error ? thrown.message : String(thrown)
+    if (thrown instanceof Error) return thrown.message
+    const said = (thrown as { message?: unknown } | null | undefined)?.message
+    if (typeof said === 'string') return said
+    const words = String(thrown)
+    return words === '[object Object]' ? inShort(thrown, 1_000) : words
   } catch {
     return 'something that says nothing'
+  }
+}
+
+/** What somebody's code has answered, as JSON of a length that can be read; in words where it is none. */
+export const inShort = (value: unknown, lengthMax = 80): string => {
+  try {
+    return (JSON.stringify(value) ?? String(value)).slice(0, lengthMax)
+  } catch {
+    return 'an object that is no JSON'
   }
 }

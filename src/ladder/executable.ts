@@ -1,9 +1,10 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import { type Tool, uuid } from '../index.ts'
 import { checkHeard, type Heard } from './audience.ts'
-import { type Awaiting, checkAwaited, notWaiting, tellEvent } from './awaited.ts'
+import { type Awaiting, checkAwaited, tellEvent } from './awaited.ts'
 import { type Given, placed, runInputOf } from './beginning.ts'
 import { atWork, type CallPlace } from './calling/calls.ts'
+import { isForced } from './calling/forced.ts'
 import { lend, lentTo } from './contexts.ts'
 import { type ToolOptions, toolOf, toolOptions } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
@@ -102,18 +103,13 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   }
 
   /**
-   * Tells a run what a step of it waits for, or one of a run inside of it. What comes before that step is not kept.
-   * @throws LadderError SCHEMA_VALIDATION_FAILED for what no step takes, STEP_NOT_WAITING where the run has not come to such a step of its own, and the run
-   * waits on; on drift; RuntimeError closed when it has ended, not_found
+   * Tells a run what a step of it waits for, or one of a run inside of it that has begun. What comes before the step was entered is kept for it.
+   * @throws LadderError SCHEMA_VALIDATION_FAILED for what no step takes, and the run waits on; on drift; RuntimeError closed when it has ended, not_found
    */
   async send(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
-    const actor = this.actor(runId)
-    const snapshot = await this.known(runId, actor.snapshot())
+    const actor = await this.there(runId)
     await checkAwaited(this.name, this.awaits, event)
     const isInside = this.inside.some(({ awaits }) => awaits.some(({ type }) => type === event.type))
-    // An event that is sent too early would be lost, and with it the id under which it is sent again.
-    if (!isInside && snapshot.status === 'active' && !snapshot.can(event) && !this.hasTaken(snapshot.context as RunState, event.type))
-      throw notWaiting(runId, this.name, this.waits, event.type)
     await this.known(runId, actor.send(isInside ? { type: tellEvent, event } : event, options))
   }
 
@@ -174,11 +170,6 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   /** Steps of its own that wait for events. */
   protected get waits(): readonly Awaiting[] {
     return []
-  }
-
-  /** Whether one of them has had its event. */
-  protected hasTaken(_run: RunState, _type: string): boolean {
-    return false
   }
 
   /** What an event of its run means besides. */
@@ -245,7 +236,12 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
       const following = { begin, rootRunId: rootOf(run), signal: options.signal, leave: leave.signal, hear, check: sameInput(this.name, run) }
       const forget = this.#options.add(runId, options)
       try {
-        return await this.#result(await this.known(runId, followRun(actor, following)), options)
+        const follow = () => this.known(runId, followRun(actor, following))
+        const settled = await follow().catch(async (error: unknown) => {
+          await this.#takeOver(runId, error, options.called)
+          return follow()
+        })
+        return await this.#result(settled, options)
       } finally {
         forget()
         takeBack?.()
@@ -253,6 +249,13 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     }
     streamed.follow((options.called ? this.binding.outlasting(options.called.caller, work) : work()).finally(() => leave.abort()))
     return streamed
+  }
+
+  /** Of a run that another version has begun: where its caller was forced to go on, it is too. @throws what was thrown where that is not so; LadderError on drift */
+  async #takeOver(runId: string, thrown: unknown, called: CallPlace | undefined): Promise<void> {
+    const hasDrifted = thrown instanceof LadderError && thrown.code === this.driftCode
+    if (!hasDrifted || !called || !(await isForced(this.bound.runtime, called.key, runId))) throw thrown
+    await this.adopt(runId)
   }
 
   async #given(input: Input | undefined, { history: said, signal }: CallOptions): Promise<Given> {

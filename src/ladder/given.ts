@@ -1,5 +1,5 @@
 /** What authors and callers write, checked in one way wherever it stands: options by their names, each of the kind that it has to be. `undefined` is as good as left out. */
-import { type LadderCode, LadderError } from './errors.ts'
+import { type LadderCode, LadderError, wordsOf } from './errors.ts'
 
 /** @property write said after `it is` of a value that is none */
 export type Kind = { is: (value: unknown) => boolean; write: string }
@@ -37,6 +37,11 @@ export const handlers: Kind = {
 export const store: Kind = { is: isRecord, write: 'a store' }
 /** @param example as its author may write it */
 export const code = (example: string): Kind => ({ is: (value) => typeof value === 'function', write: `a function: ${example}` })
+/** A record of which each value can be read. */
+export const readable = (example: string): Kind => ({
+  is: (value) => isRecord(value) && Object.values(value).length >= 0,
+  write: `an object: ${example}`,
+})
 export const record = (example: string): Kind => ({ is: isRecord, write: `an object: ${example}` })
 export const oneOf = (...all: readonly unknown[]): Kind => ({
   is: (value) => all.includes(value),
@@ -56,15 +61,20 @@ export const optionsIn = <Options extends object>(given: unknown, kinds: KindsOf
   const { who, code: of, context } = place
   const refused = (message: string, hint: string): LadderError => new LadderError(of, message, { hint, ...(context && { context }) })
   const known = Object.keys(kinds)
-  if (!isRecord(given)) throw refused(`${who} is ${shown(given)}`, `write an object with ${known.join(', ')}`)
-  const found = Object.entries(given).filter(([, value]) => value !== undefined)
-  for (const [option, value] of found) {
-    const kind = Object.hasOwn(kinds, option) ? (kinds as Record<string, Kind>)[option] : undefined
-    if (!kind && place.others) continue
-    if (!kind) throw refused(`${who} has '${option.slice(0, 40)}', which means nothing there`, meantBy(option, known))
-    if (!kind.is(value)) throw refused(`${option} of ${who} is ${shown(value)}`, `it is ${kind.write}`)
+  try {
+    if (!isRecord(given)) throw refused(`${who} is ${shown(given)}`, `write an object with ${known.join(', ')}`)
+    const found = Object.entries(given).filter(([, value]) => value !== undefined)
+    for (const [option, value] of found) {
+      const kind = Object.hasOwn(kinds, option) ? (kinds as Record<string, Kind>)[option] : undefined
+      if (!kind && place.others) continue
+      if (!kind) throw refused(`${who} has '${option.slice(0, 40)}', which means nothing there`, meantBy(option, known))
+      if (!kind.is(value)) throw refused(`${option} of ${who} is ${shown(value)}`, `it is ${kind.write}`)
+    }
+    return Object.fromEntries(found) as Options
+  } catch (thrown) {
+    if (thrown instanceof LadderError) throw thrown
+    throw refused(`${who} cannot be read: ${wordsOf(thrown)}`, 'write a plain object, without getters that throw')
   }
-  return Object.fromEntries(found) as Options
 }
 
 /** A value by itself. @throws LadderError */

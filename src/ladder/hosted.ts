@@ -120,6 +120,7 @@ export abstract class Hosted<Data = unknown> {
       store,
       signature: () => (signature ??= machineSignature(this.machine)),
       clock: () => this.binding.to?.clock.now() ?? now(),
+      timer: () => this.binding.to?.clock,
       warn: this.warn,
     }
   }

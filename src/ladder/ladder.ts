@@ -35,13 +35,20 @@ const neighboursOf = (one: Registered): [string, Neighbour][] => {
 }
 const machinesOf = (one: Registered) => Object.entries('machines' in one ? one.machines : { [one.name]: one.machine })
 
-/** @throws LadderError LADDER_CONFIG for two of one name, and for a schedule without what it runs */
+/** @throws LadderError LADDER_CONFIG for two executables, or agents, of one name, and for a schedule without what it runs */
 export const ladder = (options: LadderOptions): Extension => {
   const { executables: given, serve = false, onDrift = 'refuse' } = checked(options)
   const executables = withCallable(given)
   const kinds = executables.flatMap(machinesOf)
   const [twice] = kinds.find(([kind], index) => kinds.findIndex(([one]) => one === kind) !== index) ?? []
   if (twice !== undefined) throw new LadderError('LADDER_CONFIG', `two executables are named '${twice}'`, { hint: 'give one of them another name' })
+  // One agent may be asked in several of them.
+  const agents = [...new Set(executables.flatMap((one) => one.agents))]
+  const other = agents.find(({ name }, index) => agents.findIndex((one) => one.name === name) !== index)
+  if (other)
+    throw new LadderError('LADDER_CONFIG', `two agents are named '${other.name}'`, {
+      hint: 'give one of them another name: agent({ name }), router({ name }), classifier({ name })',
+    })
   const schedules = executables.filter((one) => one instanceof Schedule)
   for (const { name, run } of schedules)
     if (!executables.includes(run))
@@ -52,8 +59,7 @@ export const ladder = (options: LadderOptions): Extension => {
   for (const one of executables) if (one instanceof Executable) one.announce()
   return {
     name: 'ladder',
-    // One agent may be asked in several of them.
-    agents: [...new Set(executables.flatMap(({ agents }) => agents))],
+    agents,
     ...(serve && { commands: ladderCommands(runs) }),
     machines: Object.fromEntries(kinds.map(([kind, machine]) => [kind, onDrift === 'force' ? forced(machine) : machine])),
     async start({ runtime, transport: { registry }, environment: { clock, log } }) {

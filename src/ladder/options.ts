@@ -2,8 +2,9 @@
 import type { Clock, Runtime, Transport } from '../index.ts'
 import type { Decider } from './approval.ts'
 import type { Waiter } from './calling/waits.ts'
-import { anything, flag, handlers, type KindsOf, optionsIn, record, signal, text } from './given.ts'
+import { anything, flag, handlers, type KindsOf, optionsIn, readable, signal, text } from './given.ts'
 import type { HistoryMessage } from './history.rules.ts'
+import type { Timer } from './in-time.ts'
 import type { Handlers, Warn } from './listeners.ts'
 
 export type ExecuteOptions = {
@@ -19,7 +20,7 @@ export type ExecuteOptions = {
   history?: readonly HistoryMessage[]
 }
 
-export const callerKinds: KindsOf<Pick<ExecuteOptions, 'context' | 'signal' | 'on'>> = { context: record('{ user }'), signal, on: handlers }
+export const callerKinds: KindsOf<Pick<ExecuteOptions, 'context' | 'signal' | 'on'>> = { context: readable('{ user }'), signal, on: handlers }
 export const executeKinds: KindsOf<ExecuteOptions> = { ...callerKinds, runId: text, history: anything }
 const startKinds: KindsOf<Pick<ExecuteOptions, 'runId' | 'signal'>> = { runId: text, signal }
 export const goOnKind: KindsOf<Pick<GoOnOptions, 'force'>> = { force: flag }
@@ -47,7 +48,7 @@ export type Neighbour = Decider & Waiter
 export type Bound = {
   runtime: Runtime
   registry: Transport['registry']
-  clock: Pick<Clock, 'now'>
+  clock: Pick<Clock, 'now'> & Timer
   /** What else has runs on it, or sessions, by its name. */
   neighbour?: (name: string) => Neighbour | undefined
   /** Says in its log that a listener failed. */

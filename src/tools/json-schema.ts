@@ -4,12 +4,16 @@ import { RuntimeError } from '../contracts/errors.ts'
 
 /**
  * What the model may send, hence the input side of the schema; what JSON Schema cannot say becomes "anything", because zod checks it anyway.
- * @throws RuntimeError bad_request when the schema is no object
+ * @throws RuntimeError bad_request when the schema is no object, or is seen to check asynchronously
  */
 export const inputSchemaOf = (name: string, input: z.ZodType, field = 'input'): Record<string, unknown> => {
   let schema: Record<string, unknown>
+  let waits = false
+  const override = ({ zodSchema }: { zodSchema: z.core.$ZodType }): void => {
+    waits = waits || isAsync(zodSchema)
+  }
   try {
-    schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Record<string, unknown>
+    schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any', override }) as Record<string, unknown>
   } catch (cause) {
     throw new RuntimeError('bad_request', `tool "${name}": the input has no JSON Schema`, {
       field,
@@ -17,11 +21,24 @@ export const inputSchemaOf = (name: string, input: z.ZodType, field = 'input'): 
       hint: 'write z.object({ … }) of plain values',
     })
   }
+  if (waits) throw new RuntimeError('bad_request', `tool "${name}": the ${field} checks asynchronously`, { field, hint: asyncHint })
   if (schema.type !== 'object')
     throw new RuntimeError('bad_request', `tool "${name}": the input is not an object`, { field, hint: 'wrap it: z.object({ value: … })' })
   delete schema.$schema
   return withoutIntegerBounds(schema) as Record<string, unknown>
 }
+
+/** What a model wrote is journalled with what became of it, in the same step: nobody can wait for a promise there. */
+export const asyncHint = 'check what can be seen at once; what has to be looked up first belongs into execute'
+
+const isAsync = (schema: z.core.$ZodType): boolean => {
+  const { checks = [], in: before, out } = schema._zod.def as { checks?: z.core.$ZodCheck[]; in?: z.core.$ZodType; out?: z.core.$ZodType }
+  const transforms = [before, out].map((side) => (side?._zod.def as { transform?: unknown } | undefined)?.transform)
+  const code = checks.flatMap(({ _zod: { check, def } }): unknown[] => [check, (def as { fn?: unknown }).fn])
+  return [...transforms, ...code].some((one) => one instanceof AsyncFunction)
+}
+/** Code that only returns a promise cannot be told apart by looking at it: it is refused when it is called. */
+export const AsyncFunction = (async () => undefined).constructor as FunctionConstructor
 
 // zod writes the bounds of a safe integer into every z.int(); some providers reject numbers of that size.
 const withoutIntegerBounds = (value: unknown): unknown => {

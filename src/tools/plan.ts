@@ -7,6 +7,7 @@ import { isSendableName, type ModelToolCall } from '../contracts/model.ts'
 import { depthMax } from '../contracts/plain.ts'
 import type { PlannedCall, Tool } from '../contracts/tool.ts'
 import { hashOf } from './canonical-json.ts'
+import { asyncHint } from './json-schema.ts'
 import { nearest } from './nearest.ts'
 import { toolDefaults } from './tool.ts'
 import { namelessTool, toolNameOf } from './tool-names.rules.ts'
@@ -24,13 +25,13 @@ type Checked = { ok: true; json: unknown; parsed: unknown } | { ok: false; messa
  *
  * `input` is the JSON as the model wrote it, not what zod made of it: a transform may yield something that no journal can hold, so the
  * schema is applied again when the tool runs.
- * @param log is told of a rule of the author that gives no answer
+ * @param log is told of a rule of the author that gives no answer, and of a schema for which somebody would have to wait
  */
 export const planCall = (tools: ReadonlyMap<string, Tool>, written: ModelToolCall, log?: Logger): PlannedCall => {
   const call = permitted(written, [...tools.keys()])
   const tool = tools.get(call.name)
   if (tool === undefined) return refusedCall(call, toolDefaults, { code: 'tool_unknown', message: unknownTool(written.name, [...tools.keys()]) })
-  const checked = checkInput(tool, call.input)
+  const checked = checkInput(tool, call.input, log)
   if (!checked.ok) return refusedCall(call, tool, { code: 'tool_input', message: checked.message })
   return {
     ...frame(call, tool),
@@ -74,7 +75,7 @@ export const unknownTool = (name: string, known: string[]): string => {
 }
 
 /** The JSON text of an input against its schema. Empty text counts as `{}`: providers send that for a tool without arguments. */
-const checkInput = (tool: Tool, text: string): Checked => {
+const checkInput = (tool: Tool, text: string, log?: Logger): Checked => {
   if (text.length > inputCharsMax) return { ok: false, message: `the input has ${text.length} characters; at most ${inputCharsMax} are allowed` }
   let json: unknown
   try {
@@ -84,18 +85,19 @@ const checkInput = (tool: Tool, text: string): Checked => {
   }
   const hostile = hostileShape(json)
   if (hostile !== undefined) return { ok: false, message: hostile }
-  const parsed = parseInput(tool, json)
+  const parsed = parseInput(tool, json, log)
   return parsed.ok ? { ok: true, json, parsed: parsed.value } : parsed
 }
 
 /** Applies the schema of a tool; a schema that throws (a broken refinement) refuses the input instead of ending the turn. */
-export const parseInput = (tool: Tool, json: unknown): { ok: true; value: unknown } | { ok: false; message: string } => {
+export const parseInput = (tool: Tool, json: unknown, log?: Logger): { ok: true; value: unknown } | { ok: false; message: string } => {
   try {
     // As safeParse does it, which drops the promise of an asynchronous check: one that rejects would end the process.
     const context = { async: true }
     const result = tool.input._zod.run({ value: json, issues: [] }, context)
     if (result instanceof Promise) {
       result.catch(() => undefined)
+      log?.error({ tool: tool.name, rule: 'input', hint: asyncHint }, `the input of the tool "${tool.name}" checks asynchronously, and is refused`)
       return { ok: false, message: 'the input could not be checked: the schema of this tool checks asynchronously, for which nobody waits' }
     }
     const issues = result.issues.map((issue) => z.core.util.finalizeIssue(issue, context, z.core.config()))

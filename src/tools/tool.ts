@@ -5,7 +5,7 @@ import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { CrashPolicy, SentByTool, Tool, ToolContext } from '../contracts/tool.ts'
 import { type ToolCategory, toolCategories } from '../contracts/tool-policy.ts'
-import { inputSchemaOf } from './json-schema.ts'
+import { AsyncFunction, inputSchemaOf } from './json-schema.ts'
 import { checkingOptions, hintForOption, readOptions } from './options.ts'
 
 export type ToolDefinition<Schema extends z.ZodType, Output = unknown> = {
@@ -152,8 +152,6 @@ const sendsOf = <Input>({ name, sends }: { name: string; sends?: ((input: Input)
   if (sends === undefined || (typeof sends === 'function' && !(sends instanceof AsyncFunction))) return sends
   throw refused(name, 'sends', 'sends is not a function that answers at once', 'write sends: (input) => ({ text: input.text })')
 }
-
-const AsyncFunction = (async () => undefined).constructor as FunctionConstructor
 
 const ours = new WeakSet<object>()
 

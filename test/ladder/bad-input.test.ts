@@ -1,7 +1,19 @@
 /** What authors and callers get wrong. */
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { agent, batch, END, ladder, memoryStore, orchestrator, planner, schedule, supervisor, workflow } from '../../src/ladder/index.ts'
+import {
+  agent,
+  batch,
+  END,
+  ladder,
+  memorySnapshots,
+  memoryStore,
+  orchestrator,
+  planner,
+  schedule,
+  supervisor,
+  workflow,
+} from '../../src/ladder/index.ts'
 import { partsOf } from '../../src/runtime/index.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 import { aLadder } from './a-ladder.ts'
@@ -221,4 +233,110 @@ test('[WL-004, WL-100] code that wants to run what is nothing to run, or says wh
     if (code !== 'STEP_FAILED') expect(branches.a, `${index}`).toMatchObject({ error: { code, hint: expect.stringContaining(hint) } })
   }
   expect(await kit.clock.until(later.execute(0))).toMatchObject({ error: { message: expect.stringContaining('where it only says') } })
+})
+
+test('[WL-004] what cannot be read is refused with its place, wherever a caller gives it, and nothing begins', async () => {
+  const trap = (): object =>
+    Object.defineProperty({}, 'x', {
+      enumerable: true,
+      get: () => {
+        throw new Error('a trap')
+      },
+    })
+  const flow = workflow({ name: 'flow', steps: [{ name: 'all', run: ({ input }) => input }] })
+  const desk = aDesk()
+  await using kit = await aLadder(flow, desk)
+  const refused = { message: expect.stringContaining('cannot be read: a trap'), hint: expect.stringContaining('getters') }
+  const runs: (() => Promise<unknown>)[] = [
+    () => flow.execute(trap(), { runId: 'r' }),
+    () => flow.start([trap()], { runId: 'r' }),
+    () => flow.execute('', { runId: 'r', context: trap() as never }),
+    () => flow.execute('', trap()),
+    () => desk.execute(trap(), { sessionId: 's', history: [] }),
+  ]
+  for (const [index, run] of runs.entries()) await expect(kit.clock.until(run()), `${index}`).rejects.toMatchObject(refused)
+  await expect(kit.clock.until(flow.look('r'))).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('[WL-003] what is thrown and is no error says what stands in it', async () => {
+  let thrown: unknown
+  const flow = workflow({
+    name: 'flow',
+    steps: [
+      {
+        name: 'all',
+        run: () => {
+          throw thrown
+        },
+      },
+    ],
+  })
+  await using kit = await aLadder(flow)
+  const said = async (value: unknown): Promise<string | undefined> => {
+    thrown = value
+    return (await kit.clock.until(flow.execute(undefined))).error?.message
+  }
+  expect(await said({ status: 402, reason: 'no money' })).toContain('{"status":402,"reason":"no money"}')
+  expect(await said({ message: 'no money', status: 402 })).toContain('failed: no money')
+  expect(await said(null)).toContain('failed: null')
+})
+
+test('[WL-110, WL-088, WL-133] an answer of code that is no JSON has the code of one that means nothing', async () => {
+  const circle: { self?: object } = {}
+  circle.self = circle
+  const flow = workflow({ name: 'flow', steps: [{ name: 'all', run: () => 1, nextStep: () => circle as never }] })
+  const team = supervisor({ name: 'team', intents: { a: () => undefined }, route: () => circle as never })
+  await using kit = await aLadder(flow, team)
+  expect(await kit.clock.until(flow.execute(undefined))).toMatchObject({ error: { code: 'WORKFLOW_INVALID_GOTO' } })
+  expect(await kit.clock.until(team.execute(undefined))).toMatchObject({ error: { code: 'SUPERVISOR_INVALID_ROUTE' } })
+})
+
+test.each([
+  [null, 0],
+  [undefined, 0],
+  [5, 'a row'],
+  [{ state: 5 }, 'a row'],
+  ['row', 'a row'],
+])(
+  '[WL-042, WL-044] a store of the caller whose load() gives %j has no session, or fails the turn; no session is taken for a drifted one',
+  async (given, came) => {
+    const desk = orchestrator({
+      name: 'desk',
+      checkpointStore: Object.assign(memoryStore(), { load: () => Promise.resolve(given as never) }),
+      intents: { a: () => undefined },
+      route: () => 'a' as const,
+    })
+    await using kit = await aLadder(desk)
+    const result = await kit.clock.until(desk.execute('', { sessionId: 's', history: [] }))
+    if (came === 0) expect(result).toMatchObject({ turnIndex: 0 })
+    else
+      expect(result.error).toMatchObject({
+        code: 'STORE_FAILED',
+        message: expect.stringContaining('load() of the store gave'),
+        hint: expect.stringContaining('signature'),
+      })
+  },
+)
+
+test('[WL-036, WL-044, WL-113] a store that never answers fails a turn after a time and holds up no run; the next turn goes on from what is stored', async () => {
+  const hangs = (): Promise<never> => new Promise(() => undefined)
+  const store = memoryStore()
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: store,
+    state: { n: 0 },
+    intents: { a: ({ state }) => ({ n: state.n + 1 }) },
+    route: () => 'a' as const,
+  })
+  const flow = workflow({ name: 'flow', snapshotStore: Object.assign(memorySnapshots(), { save: hangs }), steps: [{ name: 'all', run: () => 1 }] })
+  await using kit = await aLadder(desk, flow)
+  const turn = () => kit.clock.until(desk.execute('', { sessionId: 's', history: [] }))
+  const { save } = store
+  store.save = hangs
+  expect(await turn()).toMatchObject({
+    error: { code: 'STORE_FAILED', message: expect.stringContaining('save() of the store has given no answer for 30 seconds') },
+  })
+  store.save = save
+  expect(await turn()).toMatchObject({ turnIndex: 0, data: { n: 1 } })
+  expect(await kit.clock.until(flow.execute(undefined))).toMatchObject({ data: 1 })
 })

@@ -1,7 +1,18 @@
 /** Runs that are cancelled while others work inside of them: what those have used is counted. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { type AnyExecutable, agent, batch, END, type LadderEvent, planner, type Report, supervisor, workflow } from '../../src/ladder/index.ts'
+import {
+  type AnyExecutable,
+  agent,
+  batch,
+  END,
+  type LadderEvent,
+  type Middleware,
+  planner,
+  type Report,
+  supervisor,
+  workflow,
+} from '../../src/ladder/index.ts'
 import { traceOf } from '../../src/testing/index.ts'
 import { aLadderOf, killedAt, timeless } from './a-ladder.ts'
 
@@ -159,6 +170,55 @@ test('[WL-007, WL-091, WL-102] what an intent has used whose time is up counts: 
   expect(sum.total).toBe(20)
   expect(await kit.runtime.replay({ kind: 'desk', id: 'r' })).toMatchObject({ verdict: 'identical' })
   expect((await kit.runtime.actor('desk', 'r').snapshot()).context).toMatchObject({ waiting: [], going: {} })
+})
+
+const limited = (limits: { runTimeoutMs?: number; wallTimeMs?: number }, middleware: readonly Middleware[] = []) =>
+  agent({ name: 'top', model: 'test/top', tools: [scout], limits, middleware })
+const saver: Middleware = { name: 'saver', trip: { onError: (_, { code }) => ({ result: code }) } }
+test.for<[string, () => AnyExecutable, object]>([
+  ['runTimeoutMs', () => limited({ runTimeoutMs: 15_000 }), { error: { code: 'BUDGET_EXCEEDED' }, report: { status: 'failed' } }],
+  ['wallTimeMs', () => limited({ wallTimeMs: 15_000 }), { error: { code: 'BUDGET_EXCEEDED' }, report: { status: 'failed' } }],
+  ['one that code recovers from', () => limited({ runTimeoutMs: 15_000 }, [saver]), { data: 'BUDGET_EXCEEDED', report: { status: 'completed' } }],
+])('[WL-005, WL-007, WL-115] what runs inside of an agent have used counts that its limit stops: %s', async ([, made, end]) => {
+  const top = made()
+  await using kit = await aLadderOf(models, top)
+  const whole = await kit.clock.until(top.execute('go', { runId: 'r' }))
+  expect(whole).toMatchObject(end)
+  expect(scouts(whole.report)).toHaveLength(2)
+  for (const one of scouts(whole.report)) expect(one).toMatchObject({ status: 'cancelled', trips: 1, usage: { total: 10 } })
+  expect(whole.usage.total).toBe(30)
+  expect(whole.report.usage).toEqual(whole.usage)
+  expect(await kit.runtime.replay({ kind: 'top', id: 'r' })).toMatchObject({ verdict: 'identical' })
+  expect((await kit.runtime.actor('top', 'r').snapshot()).children).toEqual({})
+})
+
+test('[WL-007, WL-113, WL-125] an agent that its limit stops, killed at any commit, ends with the same tree', async () => {
+  const made = () => limited({ runTimeoutMs: 15_000 })
+  const execute = (top: ReturnType<typeof made>) => () => top.execute('go', { runId: 'r' })
+  const calm = made()
+  await using kit = await aLadderOf(models, calm)
+  const whole = await kit.clock.until(execute(calm)())
+  const { seq } = await kit.runtime.actor('top', 'r').snapshot()
+  for (let commit = 1; commit <= seq; commit++) {
+    const top = made()
+    await using doomed = await aLadderOf(models, top)
+    const result = await killedAt(doomed, execute(top), commit)
+    expect(unpaid(result), `killed at commit ${commit}`).toEqual(unpaid(whole))
+    // What a model had used that died before it told is not known to anybody.
+    expect(result?.usage.total, `killed at commit ${commit}`).toBeOneOf([30, 20, 10])
+    expect(await doomed.runtime.replay({ kind: 'top', id: 'r' }), `killed at commit ${commit}`).toMatchObject({ verdict: 'identical' })
+  }
+})
+
+test('[WL-114, WL-115] an agent that its limit has stopped goes on, and is cancelled then as any other', async () => {
+  const top = limited({ runTimeoutMs: 15_000 })
+  await using kit = await aLadderOf({ ...models, 'test/top': [...models['test/top'].slice(0, 1), talking] }, top)
+  expect(await kit.clock.until(top.execute('go', { runId: 'r' }))).toMatchObject({ error: { code: 'BUDGET_EXCEEDED' } })
+  const leave = new AbortController()
+  const on = { 'agent.trip.streaming': () => leave.abort('enough') }
+  const { error, usage: sum } = await kit.clock.until(top.resume('r', { signal: leave.signal, on }))
+  expect(error).toMatchObject({ category: 'cancelled', context: { reason: 'enough' } })
+  expect(sum.total).toBe(40)
 })
 
 test('[WL-007, WL-133] what steps have used that are cut off because another one ends the plan counts', async () => {

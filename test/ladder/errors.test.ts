@@ -124,7 +124,6 @@ const stories: Partial<Record<LadderCode, Story>> = {
 const elsewhere: readonly LadderCode[] = [
   'GUARDRAIL_VIOLATION',
   'STEP_IN_DOUBT',
-  'STEP_NOT_WAITING',
   'INPUT_CONFLICT',
   'SUPERVISOR_DISPATCH_CYCLE',
   'ORCHESTRATOR_CONFIG',

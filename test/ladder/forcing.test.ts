@@ -101,6 +101,63 @@ test('[WL-114] killed at any commit after it was forced, and while it is, it com
   }
 })
 
+/** `outer` calls `middle`, and that `inner`, each in the code of a step; the process has died in the second step of the innermost. */
+const called = async () => {
+  const ran: string[] = []
+  const begun = Promise.withResolvers<void>()
+  const made = (names: readonly string[], hangs: boolean, last: string) => {
+    const step = (name: string) => ({
+      name,
+      run: () => (ran.push(name), name === 'two' && hangs ? (begun.resolve(), new Promise(() => undefined)) : name),
+    })
+    const calling = (name: string, one: Workflow, more: readonly string[]) => {
+      const call = { name: 'call', run: async ({ run }: { run: Run }) => dataOf(await run(one, 'x')) }
+      return workflow({ name, steps: [call, ...more.map(step)] as never })
+    }
+    const inner = workflow({ name: 'inner', steps: names.map(step) })
+    const middle = calling('middle', inner as Workflow, [last])
+    return { outer: calling('outer', middle, [last]), all: [inner, middle] as Workflow[] }
+  }
+  const [before, after] = [made(['one', 'two', 'three'], true, 'last'), made(['one', 'two', 'four'], false, 'end')]
+  const kit = await aLadder(before.outer, ...before.all)
+  before.outer.execute(undefined, { runId: 'r' }).catch(() => undefined)
+  await kit.clock.until(begun.promise)
+  await kit.crash()
+  await kit.restart({ extensions: [ladder({ executables: [after.outer, ...after.all] })] })
+  return { kit, ran, go: () => after.outer.resume('r', { force: true }) }
+}
+type Run = (one: Workflow, input: unknown) => Promise<{ data?: unknown; error?: Error }>
+const dataOf = ({ data, error }: Awaited<ReturnType<Run>>): unknown => {
+  if (error) throw error
+  return data
+}
+
+test('[WL-114, WL-113] what code of a run has called is forced with it, killed at any commit too: nothing that was done is done again', async () => {
+  const wentThrough = { status: 'completed', children: [{ name: 'call', children: [{ name: 'middle', status: 'completed' }] }, { name: 'end' }] }
+  for (let commit = 0; ; commit++) {
+    const { kit, ran, go } = await called()
+    await using _ = kit
+    const died = Promise.withResolvers<'died'>()
+    if (commit > 0) kit.failPoints.call('K02', () => (died.resolve('died'), new Promise<void>(() => undefined)), commit)
+    const first = go()
+    first.catch(() => undefined)
+    const isCalm = (await kit.clock.until(Promise.race([died.promise, first]))) !== 'died'
+    if (!isCalm) {
+      await kit.crash()
+      await kit.restart()
+    }
+    const { report } = await kit.clock.until(go())
+    expect(report, `killed at commit ${commit}`).toMatchObject(wentThrough)
+    expect(
+      ran.filter((name) => name === 'one'),
+      `killed at commit ${commit}`,
+    ).toHaveLength(1)
+    expect(ran.at(-1)).toBe('end')
+    expect(await kit.runtime.replay({ kind: 'outer', id: 'r' })).toMatchObject({ verdict: 'identical' })
+    if (isCalm && commit > 0) return expect(commit).toBeGreaterThan(4)
+  }
+})
+
 test('[WL-114] a run that would do again what was done, or stands where there is no place for it, is refused with its code, and stays as it was', async () => {
   const ran: string[] = []
   const before = letters(ran, ['one', 'two', 'three'], { stops: true })

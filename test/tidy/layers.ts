@@ -49,7 +49,9 @@ const purePackages = /^(?:xstate|zod)$/
 const isDoor = (file: string): boolean => file.endsWith('/index.ts') || file.startsWith('src/contracts/') || storeyOf(file)?.name === 'composition'
 
 /** Imports that break a rule on purpose, with the reason. */
-export const exceptions: Record<string, string> = {}
+export const exceptions: Record<string, string> = {
+  'src/cli/main.ts → src/runtime/version.ts': '`--version`, `--help` and wrong usage answer at once: the index would load the whole runtime',
+}
 
 /** Imports that break a rule until what they need has a place of its own: no new one comes in, and one that has gone has to be crossed out. */
 export const owed: string[] = []

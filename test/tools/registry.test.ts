@@ -102,10 +102,15 @@ describe('a plan', () => {
   test.each([
     ['refinement', z.object({}).refine(() => Promise.reject(new Error('db down')))],
     ['transform', z.object({ a: z.unknown().transform(() => Promise.reject(new Error('db down'))) })],
-  ])('an asynchronous %s of the schema refuses the input, and ends nothing', async (_, input) => {
-    const { result, unhandled } = await looseIn(() => plan(tools(aTool(() => 1, { input })), 'probe', {}))
+  ])('an asynchronous %s of the schema refuses the input, is logged with what to do, and ends nothing', async (_, input) => {
+    const logged: object[][] = []
+    const log = { ...aContext().log, error: (...line: [object, string?]) => void logged.push(line as object[]) }
+    const registry = createTools([aTool(() => 1, { input })], { clock: virtualClock(), log })
+
+    const { result, unhandled } = await looseIn(() => plan(registry, 'probe', {}))
 
     expect(result.problem).toMatchObject({ code: 'tool_input', message: expect.stringContaining('asynchronously') })
+    expect(logged).toEqual([[{ tool: 'probe', rule: 'input', hint: expect.stringContaining('execute') }, expect.stringContaining('asynchronously')]])
     expect(unhandled).toEqual([])
   })
 

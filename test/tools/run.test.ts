@@ -23,6 +23,7 @@ test.each<[string, unknown, object]>([
     Object.defineProperties(new RuntimeError('tool_denied', 'no'), { code: { get: trap }, hint: { get: trap } }),
     { message: 'no' },
   ],
+  ['that is a plain object', { status: 402 }, { message: '{"status":402}' }],
   ['that throws at every touch', bites, { message: 'tool "probe" failed without a message' }],
 ])('an error %s is a failed tool, never more', async (_, thrown, expected) => {
   const failing = aTool(() => {

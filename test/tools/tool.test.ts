@@ -82,6 +82,15 @@ test.each<[string, object, string, RegExp]>([
   ['a schema of another library', { input: undefined, inputSchema: { jsonSchema: {} } }, 'inputSchema', /not a zod schema/],
   ['something that is sent and no function', { sends: 5 }, 'sends', /not a function/],
   ['something that is sent after a while', { sends: async () => undefined }, 'sends', /answers at once/],
+  ['a refinement that takes time', { input: z.object({ a: z.object({ b: z.string().refine(async () => true) }) }) }, 'input', /asynchronously/],
+  ['a check that takes time', { input: z.object({ a: z.array(z.string().check(async () => undefined)) }) }, 'input', /asynchronously/],
+  [
+    'a transform that takes time',
+    { input: undefined, inputSchema: z.object({ a: z.string().transform(async (b) => b) }) },
+    'inputSchema',
+    /asynchronously/,
+  ],
+  ['a preprocess that takes time', { input: z.object({ a: z.preprocess(async (b) => b, z.string()) }) }, 'input', /asynchronously/],
   ['an inputSchema that is no object', { input: undefined, inputSchema: z.string() }, 'inputSchema', /not an object/],
 ])('a tool with %s is refused, naming the field and what to write', (_, change, field, message) => {
   expect(() => tool({ ...definition, ...change })).toThrow(

@@ -1,5 +1,5 @@
 /** What the suite cannot show: a server that ends in the middle, a link that is cut, an answer that is lost, a stream that is gone. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { expect, test, vi } from 'vitest'
@@ -213,6 +213,33 @@ test('what is done and still in the inbox is taken out; what is not done stays',
   expect(await looks({ upTo: 5 })).toBe(4)
   expect(await looks({ upTo: 2 }, 3)).toBe(2)
   expect(environment.lines).toMatchObject([{ level: 'warn', fields: { messages: 2 } }])
+})
+
+test('an inbox that stays empty is looked at ever more rarely, up to once a minute; as soon as a look finds something, every three seconds', async () => {
+  const clock = aManualClock()
+  const looks: number[] = []
+  let messages = 0
+  const info = (): Promise<object> => {
+    looks.push(clock.now())
+    return Promise.resolve({ state: { messages, first_seq: 1 + looks.length } })
+  }
+  const jsm = { streams: { info } } as unknown as Link['jsm']
+  const next = () => Promise.resolve(undefined)
+  const sweep = sweepAcknowledged({ link: { jsm, next }, stream: 'inbox', environment: anEnvironment({ clock }) }, () => [])
+  const untilLook = async (count: number): Promise<void> => {
+    while (looks.length < count) {
+      clock.advance(1_000)
+      await immediate()
+    }
+  }
+
+  await untilLook(8)
+  messages = 1
+  await untilLook(11)
+  sweep.stop()
+
+  const pauses = looks.map((at, place) => at - (looks[place - 1] ?? at)).slice(1)
+  expect(pauses).toEqual([6, 12, 24, 48, 60, 60, 60, 60, 3, 3].map((seconds) => seconds * 1_000))
 })
 
 test('a consumer that is made while messages come: what it has done leaves the inbox', async () => {

@@ -12,9 +12,6 @@ import { orderMachine } from './live/order.machine.ts'
 
 withLiveBrowser()
 
-/** The node may end before the page has all of its parts. */
-const leaving = /ERR_CONNECTION_REFUSED/
-
 /** The page's questions to its worker wait until they may go, as on a busy machine. */
 const questionsHeldBack = async (page: Page) => {
   await page.evaluate(`{
@@ -28,7 +25,7 @@ const questionsHeldBack = async (page: Page) => {
 
 test('a turn with a tool and an approval: the tree, each chart as it changes, why, and the decision given from here', async () => {
   const node = await aNode()
-  const { page: chat, another } = await aPage(node.page, leaving)
+  const { page: chat, another } = await aPage(node.page)
   await says(chat, 'refund')
   await chat.getByRole('button', { name: 'Allow once' }).waitFor()
 
@@ -110,7 +107,7 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
 
 test('forked from the page: what if it had been denied, and once more as it was', async () => {
   const node = await aNode()
-  const { page: chat, another } = await aPage(node.page, leaving)
+  const { page: chat, another } = await aPage(node.page)
   await says(chat, 'refund')
   await chat.getByRole('button', { name: 'Allow once' }).click()
   await shows(chat, 'It is done: "refunded 49.9"')
@@ -153,7 +150,7 @@ test('forked from the page: what if it had been denied, and once more as it was'
 
 test('"why?" at an answer leads to the commit in which the model gave it, and shows what it was asked and said', async () => {
   const node = await aNode()
-  const { page } = await aPage(node.page, leaving)
+  const { page } = await aPage(node.page)
   await says(page, 'sum')
   await shows(page, 'It is done: 42')
   await says(page, 'something else')
@@ -177,7 +174,7 @@ test("an author's own machine shows as well: regions, a history, and why a refun
   const node = await aNode()
   for (const event of [{ type: 'pay', amount: 49.9 }, { type: 'pause' }, { type: 'resume' }, { type: 'refund' }, { type: 'refund' }])
     await order(node.page, event)
-  const { another } = await aPage(node.page, leaving)
+  const { another } = await aPage(node.page)
   const page = await another(inspectorOf(node.page, '?kind=order&id=o-1'))
 
   await expect
@@ -244,7 +241,7 @@ test('whatever a session holds is shown as text, and a line of 4 MB, the longest
     await runtime.actor('order', 'o-1').send({ type: 'note', text: `${hostile}${'x'.repeat(4_000_000)}` })
     await runtime.close()
   })
-  const { another } = await aPage(node.page, leaving)
+  const { another } = await aPage(node.page)
   const page = await another(inspectorOf(node.page, '?kind=order&id=o-1'))
 
   await details(page).locator('summary', { hasText: 'note' }).click()
@@ -273,7 +270,7 @@ test('any moment of 10,000 commits is opened, and how long that takes is told', 
     }
     await runtime.close()
   })
-  const { another } = await aPage(node.page, leaving)
+  const { another } = await aPage(node.page)
   const page = await another(inspectorOf(node.page, '?session=long'))
   await region(page, 'Timeline')
     .getByText(/10000 \/ 10000/)
@@ -303,7 +300,7 @@ test('any moment of 10,000 commits is opened, and how long that takes is told', 
 test('what happens is seen soon after, and how soon is told', async () => {
   const node = await aNode()
   await order(node.page, { type: 'place' })
-  const { another } = await aPage(node.page, leaving)
+  const { another } = await aPage(node.page)
   const page = await another(inspectorOf(node.page, '?kind=order&id=o-1'))
   await region(page, 'Timeline')
     .getByText(/^1 \/ 1$/)

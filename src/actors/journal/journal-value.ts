@@ -48,7 +48,11 @@ export type Measured<T> = { copy: T; size: number }
 /** {@link plainCopy} with its size, and where half a character was replaced first: a journal is UTF-8, which has none. */
 export const measuredCopy = <T>(value: T): Measured<T> & { replacedAt: string | undefined } => {
   const copier = new Copier()
-  return { copy: copier.copy(value) as T, size: copier.size, replacedAt: copier.replacedAt }
+  try {
+    return { copy: copier.copy(value) as T, size: copier.size, replacedAt: copier.replacedAt }
+  } catch (thrown) {
+    throw isRuntimeError(thrown) ? thrown : copier.unreadable(thrown)
+  }
 }
 
 /** {@link plainCopy} for what somebody outside has written, who can be told. @throws RuntimeError bad_request for half a character, too */
@@ -177,6 +181,11 @@ class Copier {
 
   #path(): string {
     return this.#keys.reduce<string>((before, key) => (typeof key === 'number' ? `${before}[${key}]` : before === '' ? key : `${before}.${key}`), '')
+  }
+
+  /** To read it runs code that throws: a getter, a proxy. */
+  unreadable(thrown: unknown): RuntimeError {
+    return this.#refusal(`cannot be read: ${thrown instanceof Error ? thrown.message : 'it throws'}`, 'pass plain data, without getters that throw')
   }
 
   #refusal(why: string, hint: string, code: 'bad_request' | 'too_large' = 'bad_request'): RuntimeError {

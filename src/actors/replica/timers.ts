@@ -73,10 +73,10 @@ export class Timers {
     return this.#pending.values()
   }
 
-  /** ms since the epoch of the earliest, or null. */
+  /** ms since the epoch of the earliest, or null: none is due at the end of time, which as a wake time means a journal that is not whole. */
   nextDue(): number | null {
     let due: number | null = null
-    for (const { dueAt } of this.#pending.values()) if (due === null || dueAt < due) due = dueAt
+    for (const { dueAt } of this.#pending.values()) if (dueAt < (due ?? never)) due = dueAt
     return due
   }
 

@@ -1,5 +1,6 @@
 /** The states and arrows of a run of an agent. Plain data, but for what is read from events. */
 import { tellEvent } from '../awaited.ts'
+import { runsEndMs } from '../run.rules.ts'
 import { type AgentRun, askInput } from './agent.context.ts'
 import { type AroundShape, aroundStates, endsOf, isPaced, keptOf, stepStates } from './around.chart.rules.ts'
 
@@ -26,8 +27,12 @@ export const checkActor = 'check()'
 
 const runOf = ({ context }: { context: AgentRun }) => context
 
+/** Where it leads that there is no answer. */
+const failingOf = ({ name, around }: AgentShape): string => (around?.recovers ? `#${name}.working.recovering` : endsOf(name, around).failed)
+
 /** Where its answer leads, whatever that is. */
-const answersOf = ({ name, isChecked, around }: AgentShape) => {
+const answersOf = (shape: AgentShape) => {
+  const { name, isChecked, inner, around } = shape
   const { failed } = endsOf(name, around)
   const fits = isChecked ? 'checking' : keptOf(name, around)
   return [
@@ -38,7 +43,8 @@ const answersOf = ({ name, isChecked, around }: AgentShape) => {
         ]
       : []),
     { guard: 'was cancelled', target: `#${name}.cancelled`, actions: ['takeAnswer', 'markCancelled'] },
-    { guard: 'has failed', target: around?.recovers ? 'recovering' : failed, actions: ['takeAnswer'] },
+    ...(Object.keys(inner).length > 0 ? [{ guard: 'has failed, and runs inside', target: 'returning', actions: ['takeAnswer', 'leaveRuns'] }] : []),
+    { guard: 'has failed', target: failingOf(shape), actions: ['takeAnswer'] },
     { guard: 'was kept back', target: failed, actions: ['takeAnswer', 'failKeptBack'] },
     { target: fits, actions: ['takeAnswer', ...(isChecked ? [] : ['takeText']), ...(around?.closes ? ['takeRevised'] : [])] },
   ]
@@ -65,7 +71,7 @@ export const chartOf = (shape: AgentShape) => {
         initial: around?.wraps ? 'entering' : 'preparing',
         ...(runsAny && { exit: ['stopRuns'] }),
         on: {
-          'ask.reported': { actions: ['hear', 'tellHeard', 'passReport', ...(runsAny ? ['run', 'stopRun'] : [])] },
+          'ask.reported': { actions: ['hear', 'tellHeard', 'passReport', ...(runsAny ? ['run', 'leaveRun'] : [])] },
           approve: { actions: ['decide'] },
           ...(shape.tells && { [tellEvent]: { actions: ['passDown'] } }),
           ...(runsAny && {
@@ -102,6 +108,7 @@ export const chartOf = (shape: AgentShape) => {
             },
             ...(around && isPaced(around) && stepStates(around)),
           },
+          ...(runsAny && { returning: returning(shape) }),
           ...(isChecked && {
             checking: {
               invoke: {
@@ -135,6 +142,29 @@ export const chartOf = (shape: AgentShape) => {
         on: { resume: resumingOf(shape) },
       },
       returned: { type: 'final', entry: ['close'] },
+    },
+  }
+}
+
+/** A limit has ended its question, and not those that ran inside of it: they say what they have used. */
+const returning = (shape: AgentShape) => {
+  const cancelled = `#${shape.name}.cancelled`
+  const failed = failingOf(shape)
+  return {
+    on: {
+      cancel: { actions: ['stop'] },
+      'xstate.done.actor.*': { actions: ['takeRun'] },
+      'xstate.error.actor.*': { actions: ['dropRun'] },
+    },
+    always: [
+      { guard: 'nothing runs inside, and was cancelled', target: cancelled, actions: ['markCancelled'] },
+      { guard: 'nothing runs inside', target: failed },
+    ],
+    after: {
+      [runsEndMs]: [
+        { guard: 'was stopped', target: cancelled, actions: ['stopRuns', 'markCancelled'] },
+        { target: failed, actions: ['stopRuns'] },
+      ],
     },
   }
 }

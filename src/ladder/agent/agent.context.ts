@@ -31,7 +31,7 @@ type CallRecord = {
   /** What a person has said about it. */
   decision?: Omit<Decided, 'callId' | 'id' | 'attempt'>
 }
-/** A run inside of the call, as its actor is called; `report` when it has ended, `isOver` where the call has without that. */
+/** A run inside of the call, as its actor is called; `report` when it has ended, `isOver` where it has none: nobody waits for it any more. */
 type InnerRun = { id: string; runId: string; report?: Report; isOver?: true }
 
 export type AgentRun = RunState & {
@@ -126,7 +126,7 @@ const callsSince = (run: AgentRun, said: AskReport, at: number): Partial<AgentRu
       const error = status === 'failed' ? toolError(report) : undefined
       return {
         ...(report.artifacts && { artifacts: { ...run.artifacts, ...report.artifacts } }),
-        calls: run.calls.map((call) => (call.callId === report.callId ? { ...ended(call), status, endedAt: at, ...(error && { error }) } : call)),
+        calls: run.calls.map((call) => (call.callId === report.callId ? { ...call, status, endedAt: at, ...(error && { error }) } : call)),
       }
     }
     case 'tool.waiting':
@@ -159,10 +159,12 @@ export const running = (run: AgentRun, callId: string): Partial<AgentRun> => ({
   ),
 })
 
-/** Nobody waits for the run inside of it any more. */
-const ended = ({ run, ...call }: CallRecord): CallRecord => ({ ...call, ...(run && { run: run.report ? run : { ...run, isOver: true } }) })
-
 export const isAtWork = (run: InnerRun | undefined): run is InnerRun => run !== undefined && run.report === undefined && !run.isOver
+
+/** Nobody waits for runs inside of it any more. @param id of one actor that came to nothing; default: all */
+export const leftInside = ({ calls }: Pick<AgentRun, 'calls'>, id?: string): Pick<AgentRun, 'calls'> => ({
+  calls: calls.map((call) => (isAtWork(call.run) && (id ?? call.run.id) === call.run.id ? { ...call, run: { ...call.run, isOver: true } } : call)),
+})
 
 export const runsInside = ({ calls }: AgentRun): boolean => calls.some(({ run }) => isAtWork(run))
 

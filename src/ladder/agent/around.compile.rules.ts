@@ -10,9 +10,10 @@ import { type Budget, budgetError } from './budget.rules.ts'
 
 type Scope = { context: AgentRun; event: EventObject }
 type Word = { type: string } & Record<string, unknown>
-/** `unpriced` is called when a budget of dollars has nothing to reckon with. */
+/** `isChecked`: its answer is no data yet. `unpriced` is called when a budget of dollars has nothing to reckon with. */
 type Parts = {
   name: string
+  isChecked: boolean
   budget?: Budget
   now: () => number
   unpriced: (runId: string) => void
@@ -37,8 +38,9 @@ const notAccepted = ({ code, message }: LadderErrorBody): string =>
   code === 'GUARDRAIL_VIOLATION' ? `Your answer was not accepted: ${message}\nAnswer again.` : 'You were interrupted. Go on with your task.'
 
 /** Their types are those of the machine that takes them. */
-export const aroundActions = ({ name, budget, now, unpriced, word }: Parts): Record<string, never> =>
-  ({
+export const aroundActions = ({ name, isChecked, budget, now, unpriced, word }: Parts): Record<string, never> => {
+  const answer = (text: string) => ({ text, ...(!isChecked && { data: text }) })
+  return {
     takeAround: assign(({ context, event }: Scope) => {
       const { states, given } = outputOf<RunAround>(event)
       return changed(context, { states, ...(given && { given }) })
@@ -66,7 +68,7 @@ export const aroundActions = ({ name, budget, now, unpriced, word }: Parts): Rec
     }),
     takeSaid: assign(({ context }: Scope) => {
       const { said = '' } = aroundOf(context)
-      return { text: said, data: said, error: undefined, ...changed(context, { said: undefined }) }
+      return { ...answer(said), error: undefined, ...changed(context, { said: undefined }) }
     }),
     /** It was what the budget was spent on, and stands in the journal. */
     takeLate: assign(({ context }: Scope) => {
@@ -76,7 +78,7 @@ export const aroundActions = ({ name, budget, now, unpriced, word }: Parts): Rec
     takeLateData: assign(({ context }: Scope) => ({ data: context.text })),
     takeRevised: assign(({ context }: Scope) => {
       const { revised } = aroundOf(context)
-      return revised === undefined ? {} : { text: revised, data: revised }
+      return revised === undefined ? {} : answer(revised)
     }),
     proceed: sendTo('ask', { type: 'proceed' }),
     weigh: assign(({ context }: Scope) => {
@@ -96,11 +98,12 @@ export const aroundActions = ({ name, budget, now, unpriced, word }: Parts): Rec
     proceedElsewhere: sendTo('ask', { type: 'proceed', model: budget?.fallback }),
     fallBack: assign(({ context }: Scope) => changed(context, { violation: undefined, fellBack: true })),
     takeKnown: assign(({ context, event }: Scope) => {
-      const { answer, similarity } = outputOf<{ found: Found }>(event).found
-      return { text: answer, data: answer, ...changed(context, { cached: { similarity } }) }
+      const { answer: known, similarity } = outputOf<{ found: Found }>(event).found
+      return { ...answer(known), ...changed(context, { cached: { similarity } }) }
     }),
     tellKnown: emit(({ context }: Scope) => word('cache.hit', context, { ...aroundOf(context).cached })),
-  }) as unknown as Record<string, never>
+  } as unknown as Record<string, never>
+}
 
 const own = ({ context, event }: Scope): AskReport['report'] | undefined => {
   const { conversation, report } = event as unknown as AskReport

@@ -16,6 +16,7 @@ import {
   decisionIn,
   isAtWork,
   judged,
+  leftInside,
   ranInside,
   reported,
   running,
@@ -114,7 +115,8 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
       ...(runs as Record<string, never>),
     },
     actions: {
-      ...(around && aroundActions({ name, now, word, unpriced: tell.unpriced, ...(around.budget && { budget: around.budget }) })),
+      ...(around &&
+        aroundActions({ name, isChecked: shape.isChecked, now, word, unpriced: tell.unpriced, ...(around.budget && { budget: around.budget }) })),
       callOnUsage: (_, trip: TripUsage) => tell.usage?.(trip),
       tellStarting: emit(({ context }) => word('starting', context)),
       takeTold: assign({ told: ({ event }) => (event as Done).output as Told }),
@@ -151,12 +153,12 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
         enqueue.assign({ calls: after.calls })
         enqueue.spawnChild(runActor(executable) as never, { id: after.calls[index]?.run?.id as never, input: given as never })
       }),
-      /** What was called is wanted no more: it was cancelled, or has taken too long. */
-      stopRun: enqueueActions(({ context, event, enqueue }) => {
+      /** What was called is wanted no more: it was cancelled, or has taken too long. It says what it has used. */
+      leaveRun: enqueueActions(({ context, event, enqueue }) => {
         if (event.type !== 'ask.reported' || event.report.type !== 'tool.ended') return
         const { callId } = event.report
         const run = context.calls.find((call) => call.callId === callId)?.run
-        if (run && !run.report) enqueue.stopChild(run.id)
+        if (isAtWork(run)) enqueue.sendTo(run.id, { type: 'cancel', reason: 'its call has ended' })
       }),
       passDown: enqueueActions(({ context, event, enqueue }) => {
         for (const { run } of context.calls) if (isAtWork(run)) for (const one of toldInside(event)) enqueue.sendTo(run.id, one)
@@ -164,9 +166,18 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
       cancelRuns: enqueueActions(({ context, event, enqueue }) => {
         for (const { run } of context.calls) if (isAtWork(run)) enqueue.sendTo(run.id, event)
       }),
+      /** The question that they were for has ended without them. */
+      leaveRuns: enqueueActions(({ context, enqueue }) => {
+        const reason = context.error?.message ?? 'nobody waits for it'
+        for (const { run } of context.calls) if (isAtWork(run)) enqueue.sendTo(run.id, { type: 'cancel', reason })
+      }),
       /** Nobody waits for them any more. */
       stopRuns: enqueueActions(({ context, enqueue }) => {
-        for (const { run } of context.calls) if (run && !run.report) enqueue.stopChild(run.id)
+        for (const { run } of context.calls) if (isAtWork(run)) enqueue.stopChild(run.id)
+        enqueue.assign(leftInside(context))
+      }),
+      dropRun: enqueueActions(({ context, event, enqueue }) => {
+        enqueue.assign(leftInside(context, actorIn(event)))
       }),
       takeRun: enqueueActions(({ context, event, enqueue }) => {
         enqueue.assign(ranInside(context, actorIn(event), (event as Done).output as RunEnd))
@@ -183,6 +194,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
       breakRun: enqueueActions(({ context, event, enqueue }) => {
         const callId = context.calls.find(({ run }) => run?.id === actorIn(event))?.callId
         const error = toolFailure(broken(name, 'a run', (event as Done).error))
+        enqueue.assign(leftInside(context, actorIn(event)))
         if (context.stopped) enqueue.sendTo('ask', { type: 'cancel' })
         else if (callId !== undefined) enqueue.sendTo('ask', { type: 'answer', callId, error })
       }),
@@ -224,8 +236,12 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, states, n
       ...(around && aroundGuards),
       'is inside': ({ context }) => context.inside !== undefined,
       'runs inside': ({ context }) => runsInside(context) && context.stopped === undefined,
+      'nothing runs inside': ({ context }) => !runsInside(context),
+      'nothing runs inside, and was cancelled': ({ context }) => !runsInside(context) && context.stopped !== undefined,
+      'was stopped': ({ context }) => context.stopped !== undefined,
       'was cancelled': ({ context, event }) => answerIn(event).status === 'cancelled' || context.stopped !== undefined,
       'has failed': ({ event }) => answerIn(event).status === 'failed',
+      'has failed, and runs inside': ({ context, event }) => answerIn(event).status === 'failed' && runsInside(context),
       'was kept back': ({ event }) => finishError(answerIn(event).finish) !== undefined,
       fits: ({ event }) => 'data' in verdictIn(event),
       'may be repaired': ({ context }) => context.repairs < repair && context.trips < context.tripsMax,

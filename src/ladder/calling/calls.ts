@@ -20,6 +20,8 @@ export type CallPlace = {
   signal: AbortSignal
   hear: (event: LadderEvent) => void
   caller: Caller
+  /** Of the work that wants it. */
+  key: string
   /** Its parent knows of it before it begins. @param kind what runs @throws RuntimeError cancelled, closed … where that is not written down any more */
   begins: (kind: string) => Promise<void>
 }
@@ -30,9 +32,8 @@ type Callable<Input, Data, Options> = {
 }
 
 /** A piece of work whose code calls. @property key the same in every attempt at it */
-type WorkPlace = Pick<CallPlace, 'runId' | 'signal' | 'hear' | 'caller'> & {
+type WorkPlace = Pick<CallPlace, 'runId' | 'signal' | 'hear' | 'caller' | 'key'> & {
   rootRunId: string
-  key: string
   chain: Chain
   begins: (kind: string, runId: string) => Promise<void>
   /** @returns once it is written down */
@@ -78,6 +79,7 @@ export class Calls {
     const calledId = `${runId}/${this.#named(name, fingerprint(key, input, options?.history))}`
     const called: CallPlace = {
       ...place,
+      key,
       runId: calledId,
       begins: (kind) => place.begins(kind, calledId),
       inside: { rootRunId, parentRunId: runId, chain: [...chain, name], isRoot: true as const },

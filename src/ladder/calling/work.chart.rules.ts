@@ -75,7 +75,7 @@ export const deciding = (name: string, after: readonly Arrow[], broken: Arrow) =
   },
 })
 
-const settling = (name: string, { actions = [], ...arrow }: Arrow) => ({
+export const settling = (name: string, { actions = [], ...arrow }: Arrow) => ({
   ...arrow,
   actions: [about('settle', name), about('tellSettled', name), ...actions],
 })

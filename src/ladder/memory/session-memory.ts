@@ -1,6 +1,7 @@
 /** What a session remembers, and what it is reminded of before a turn. A memory that fails is a warning, and no turn fails with it. */
 import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { anything, isRecord, type KindsOf, optionsIn } from '../given.ts'
+import { codeMaxMs, inTime, type Timer } from '../in-time.ts'
 import { checkedRecall, type Tier, wrong } from './definition.ts'
 import type { MemoryHit, MemoryStore } from './memory-store.ts'
 
@@ -45,14 +46,16 @@ export const memoryOptions = (given: MemoryStore | MemoryOptions | undefined): C
 
 /** What comes of a memory: what to add to the context, if it has found something, and what it had trouble with. */
 type Recalled = { context?: Readonly<Record<string, readonly MemoryHit[]>>; warning?: LadderErrorBody }
-type Asked = { signal?: AbortSignal }
+/** @property timer by which it is given up; its signal aborts then */
+type Asked = { signal?: AbortSignal; timer?: Timer }
 
 /** @param input of the turn; other than a text it counts as JSON @returns never rejects */
-export const recallFor = async (options: CheckedMemoryOptions, sessionId: string, input: unknown, { signal }: Asked = {}): Promise<Recalled> => {
+export const recallFor = async (options: CheckedMemoryOptions, sessionId: string, input: unknown, given: Asked = {}): Promise<Recalled> => {
   const { store, recall, injectKey } = options
   if (recall.k === 0) return {}
   try {
-    const hits = await store.recall(textOf(input), { ...recall, scope: scopeOf(options, sessionId), ...(signal && { signal }) })
+    const scope = scopeOf(options, sessionId)
+    const hits = await asked('recall()', given, (signal) => store.recall(textOf(input), { ...recall, scope, ...signal }))
     return hits.length === 0 ? {} : { context: { [injectKey]: hits } }
   } catch (thrown) {
     return { warning: warningOf(thrown, 'nothing could be recalled', sessionId) }
@@ -65,18 +68,34 @@ export const rememberFor = async (
   sessionId: string,
   input: unknown,
   outcome: unknown,
-  { signal }: Asked = {},
+  given: Asked = {},
 ): Promise<Pick<Recalled, 'warning'>> => {
   const { store, remember, rememberTier: tier } = options
   if (!remember) return {}
   try {
     const text = `${textOf(input)}\n${textOf(outcome)}`
     if (text.trim() === '') return {}
-    await store.remember(text, { scope: scopeOf(options, sessionId), ...(tier && { tier }), ...(signal && { signal }) })
+    const scope = scopeOf(options, sessionId)
+    await asked('remember()', given, (signal) => store.remember(text, { scope, ...(tier && { tier }), ...signal }))
     return {}
   } catch (thrown) {
     return { warning: warningOf(thrown, 'nothing could be remembered', sessionId) }
   }
+}
+
+type Ask<Value> = (signal: Pick<Asked, 'signal'>) => Promise<Value>
+const asked = async <Value>(what: string, { signal, timer }: Asked, ask: Ask<Value>): Promise<Value> => {
+  if (!timer) return ask(signal ? { signal } : {})
+  const leave = new AbortController()
+  return inTime(
+    timer,
+    () => ask({ signal: leave.signal }),
+    () => {
+      const late = new Error(`${what} has given no answer for ${codeMaxMs / 1000} seconds`)
+      leave.abort(late)
+      return late
+    },
+  )
 }
 
 const isStore = (given: unknown): given is MemoryStore => {

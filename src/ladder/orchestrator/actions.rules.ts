@@ -1,6 +1,7 @@
 /** What the actions in the chart of a session mean. */
 import { assign, type EventObject, emit, enqueueActions, sendTo } from 'xstate'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
+import { codeMaxMs } from '../in-time.ts'
 import type { RunEnd } from '../run.rules.ts'
 import { type Compaction, compactionOf } from './compaction.rules.ts'
 import { lockActions } from './lock-actions.rules.ts'
@@ -10,7 +11,6 @@ import {
   type Answer,
   answered,
   begun,
-  codeMaxMs,
   endOf,
   hasDrifted,
   type Persisted,
@@ -70,6 +70,16 @@ export const sessionActions = (name: string, now: () => number, toldOf: (session
       hint: 'execute with force: true, delete the session, or mend the signature of its row through the store',
       context: { sessionId, savedSignature: turn?.plan?.savedSignature ?? null, currentSignature: turn?.plan?.signature ?? null },
     })
+  /** Its session is not outdated: the next turn begins with the row before it. */
+  const outdated = (run: SessionRun, message: string | undefined): LadderErrorBody => {
+    const runId = turnRunId(run)
+    return {
+      ...drift(run),
+      message: `the turn that was under way in '${run.sessionId}' was begun by another definition: ${message}`,
+      hint: `ask again as another request; what was done stands in the journal of the run '${runId}', which delete() of the session, or its retention, removes`,
+      context: { ...drift(run).context, turnRunId: runId },
+    }
+  }
   const failedPhase = ({ turn }: SessionRun): string => (turn?.compaction ? 'onCompact' : 'summarize')
   const compactionError = (event: EventObject): LadderErrorBody => {
     const summary = outputOf<RunEnd | undefined>(event)
@@ -103,12 +113,10 @@ export const sessionActions = (name: string, now: () => number, toldOf: (session
     tryNext: taking((context) => turned(context, { attempt: (context.turn?.attempt ?? 1) + 1 })),
     tellTurnToStop: sendTo(turnActor, ({ event }) => ({ type: 'cancel', reason: (event as Cancel).reason })),
     takeTurn: taking((context, event) => turned(context, { end: endOf(context, outputOf<RunEnd>(event), now()) })),
-    takeFailure: failing((_, event) => outputOf<RunEnd>(event).error),
+    takeFailure: failing((_, event) => ofTurn(outputOf<RunEnd>(event).error)),
     breakTurn: failing((run, event) => {
       const { code, message } = (thrownIn(event) ?? {}) as { code?: string; message?: string }
-      return code === 'drift'
-        ? { ...drift(run), message: `the turn that was under way in '${run.sessionId}' was begun by another definition: ${message}` }
-        : broken('a turn', thrownIn(event))
+      return code === 'drift' ? outdated(run, message) : broken('a turn', thrownIn(event))
     }),
     persist: taking((context, event) => turned(context, { persisted: madeOf<Persisted>(event) })),
     tellPersisted: tell('checkpoint.persisted', (_, event) => ({ lastRoute: madeOf<Persisted>(event).route })),
@@ -160,3 +168,10 @@ export const sessionActions = (name: string, now: () => number, toldOf: (session
     ),
   } as unknown as Record<string, never>
 }
+
+/** The run of a turn is gone on with by nobody: what a run says of that means another turn. */
+const ofTurn = (error: LadderErrorBody | undefined): LadderErrorBody | undefined =>
+  // Journals of before have errors without a hint.
+  error && (error as Partial<LadderErrorBody>).hint?.includes('resume(')
+    ? { ...error, hint: 'nothing of the turn was stored: see what the message and cause say, then execute it again, with another requestId' }
+    : error

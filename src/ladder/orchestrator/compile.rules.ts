@@ -1,12 +1,13 @@
 /** What the names in the chart of a session mean. */
 import { type AnyActorLogic, type AnyStateMachine, type EventObject, setup } from 'xstate'
+import { codeMaxMs } from '../in-time.ts'
 import type { RunEnd } from '../run.rules.ts'
 import { sessionActions } from './actions.rules.ts'
 import { reportActions } from './beside.actions.rules.ts'
 import { phasesChartOf } from './beside.chart.rules.ts'
 import { queueGuards } from './queue.rules.ts'
 import { chartOf } from './session.chart.rules.ts'
-import { type Answer, codeMaxMs, type Held, hasDrifted, isForeign, nextTryMs, opened, type Plan, type SessionRun } from './session.context.ts'
+import { type Answer, type Held, hasDrifted, isForeign, nextTryMs, opened, type Plan, type SessionRun } from './session.context.ts'
 import { type Cancel, endedOf, errorOf, madeOf, outputOf } from './session.events.rules.ts'
 
 /** @property ended called on the node of a session when a turn of it has its answer */

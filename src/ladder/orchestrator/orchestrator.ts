@@ -11,7 +11,7 @@ import { handlers as handlersKind, signal as signalKind, text, valueIn } from '.
 import { type Handlers, Listeners } from '../listeners.ts'
 import { type Bound, callOptions, type Neighbour } from '../options.ts'
 import type { Schema } from '../schema.ts'
-import { checkpointStoreFor, namedSnapshots } from '../stores/defaults.ts'
+import { checkpointStoreFor, namedCheckpoints, namedSnapshots } from '../stores/defaults.ts'
 import { guardedStore } from '../stores/guarded-store.ts'
 import type { CheckpointStore } from '../stores/store.ts'
 import { calledWith, Streamed } from '../streamed.ts'
@@ -91,7 +91,8 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
       actors: sessionActors({
         ...checked,
         signature: this.signature,
-        store,
+        store: () => this.#binding.when().then(store),
+        timer: async () => (await this.#binding.when()).clock,
         forget: async (runs) => forgetAll((await this.#binding.when()).runtime, turnKind, runs),
         nextRuntime: () => this.#binding.next(),
       }),
@@ -159,9 +160,10 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   async command(name: string, given: unknown, options: { signal?: AbortSignal } = {}): Promise<unknown> {
     const { signal } = callOptions<typeof options>(this.name, options, { signal: signalKind })
     const { commands = {} } = this.#checked.definition
+    valueIn<string>(name, text, `a command of '${this.name}'`, 'ORCHESTRATOR_COMMAND_UNKNOWN')
     if (name === 'compact') return compactionOf(this.#binding.runtime, this.#checked, callOptions<CompactOptions>(this.name, given, compactKinds))
     if (Object.hasOwn(commands, name)) return commands[name]?.(given, { signal })
-    throw new LadderError('ORCHESTRATOR_COMMAND_UNKNOWN', `'${this.name}' has no command '${String(name).slice(0, 80)}'`, {
+    throw new LadderError('ORCHESTRATOR_COMMAND_UNKNOWN', `'${this.name}' has no command '${name.slice(0, 80)}'`, {
       hint: `there are: ${['compact', ...Object.keys(commands)].join(', ')}`,
     })
   }
@@ -275,7 +277,9 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   }
 
   async #store(): Promise<CheckpointStore> {
-    return guardedStore(this.#checked.definition.checkpointStore ?? checkpointStoreFor(undefined, await this.#binding.when()))
+    const named = namedCheckpoints(this.#checked.definition.checkpointStore)
+    // The registry of a runtime says by itself that it gives no answer.
+    return named ? guardedStore(named, this.#binding.to?.clock) : guardedStore(checkpointStoreFor(undefined, await this.#binding.when()))
   }
 }
 

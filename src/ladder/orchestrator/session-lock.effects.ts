@@ -12,21 +12,21 @@ export const underLock = async <Value>(scope: SessionScope, run: SessionRun, wor
   if (!scope.sessionLock) return work()
   const { lock, ttlMs, maxWaitMs } = scope.sessionLock
   const session = { orchestrator: scope.name, sessionId: run.sessionId }
-  if (!(await asked('acquire()', () => lock.acquire(session, ownerOf(run), ttlMs)))) return { isHeld: true, maxWaitMs }
+  if (!(await asked(await scope.timer(), 'acquire()', () => lock.acquire(session, ownerOf(run), ttlMs)))) return { isHeld: true, maxWaitMs }
   try {
     return await work()
   } catch (thrown) {
     // On the next runtime the same work asks for it again.
-    if (!hasEnded(thrown)) await asked('release()', () => lock.release(session, ownerOf(run))).catch(() => undefined)
+    if (!hasEnded(thrown)) await asked(await scope.timer(), 'release()', () => lock.release(session, ownerOf(run))).catch(() => undefined)
     throw thrown
   }
 }
 
 /** @returns whether it is held still */
-const renewed = async ({ sessionLock, name }: SessionScope, run: SessionRun): Promise<boolean> => {
+const renewed = async ({ sessionLock, name, timer }: SessionScope, run: SessionRun): Promise<boolean> => {
   if (!sessionLock) return true
   const { lock, ttlMs } = sessionLock
-  return await asked('renew()', () => lock.renew({ orchestrator: name, sessionId: run.sessionId }, ownerOf(run), ttlMs))
+  return await asked(await timer(), 'renew()', () => lock.renew({ orchestrator: name, sessionId: run.sessionId }, ownerOf(run), ttlMs))
 }
 
 /** Nothing is stored by a turn whose place somebody else may have taken. @throws LadderError ORCHESTRATOR_LOCK_LOST, ORCHESTRATOR_FAILED */
@@ -37,7 +37,7 @@ export const requireLock = async (scope: SessionScope, run: SessionRun): Promise
 export const lockActors = (scope: SessionScope): Record<string, AnyActorLogic> => ({
   [renewActor]: sessionTask(scope, 'to renew a lock', (run) => renewed(scope, run)),
   [releaseActor]: sessionTask(scope, 'to release a lock', async (run) => {
-    const { sessionLock, name } = scope
-    await asked('release()', () => sessionLock?.lock.release({ orchestrator: name, sessionId: run.sessionId }, ownerOf(run)))
+    const { sessionLock, name, timer } = scope
+    await asked(await timer(), 'release()', () => sessionLock?.lock.release({ orchestrator: name, sessionId: run.sessionId }, ownerOf(run)))
   }),
 })

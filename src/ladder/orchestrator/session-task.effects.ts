@@ -2,6 +2,7 @@
 import type { AnyActorLogic } from 'xstate'
 import { fromTask, isRuntimeError } from '../../index.ts'
 import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
+import type { Timer } from '../in-time.ts'
 import type { CheckpointStore } from '../stores/store.ts'
 import type { CheckedOrchestrator } from './definition.ts'
 import type { Ended, SessionRun } from './session.context.ts'
@@ -10,6 +11,7 @@ export type SessionScope = CheckedOrchestrator & {
   signature: string
   /** A session goes on before its runtime has started in full. */
   store: () => Promise<CheckpointStore>
+  timer: () => Promise<Timer>
   /** Runs of turns, with their journals. */
   forget: (runs: readonly string[]) => Promise<void>
   /** Resolves when another runtime has taken over. */

@@ -149,9 +149,6 @@ export type SessionRun = {
   keptFrom?: number
 }
 
-/** ms that code of the author has which says whether a session is over. */
-export const codeMaxMs = 30_000
-
 /** Answers are kept for whoever asks late or again. */
 export const answersMax = 16
 

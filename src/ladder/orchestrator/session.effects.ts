@@ -20,7 +20,7 @@ export const sessionActors = (scope: SessionScope): Record<string, AnyActorLogic
     async ({ sessionId }) => (await (await scope.store()).record(scope.name, sessionId)).lock?.expiresAt ?? null,
   ),
   [recallActor]: sessionTask(scope, 'to recall', async ({ sessionId, turn }) => {
-    const { context, warning } = scope.memory ? await recallFor(scope.memory, sessionId, turn?.request.input) : {}
+    const { context, warning } = scope.memory ? await recallFor(scope.memory, sessionId, turn?.request.input, { timer: await scope.timer() }) : {}
     return { ...(context && { known: context }), ...(warning && { warning: warning.message }) } satisfies Recalled
   }),
   [turnActor]: remote(scope.turnKind) as AnyActorLogic,
@@ -99,7 +99,7 @@ const saved = async (scope: SessionScope, run: SessionRun): Promise<Persisted> =
       runsFrom = due
     })
   const outcome = end.data ?? Object.values(end.iteration?.branches ?? {}).map(({ output }) => output)
-  const { warning } = memory ? await rememberFor(memory, sessionId, request?.input, outcome) : {}
+  const { warning } = memory ? await rememberFor(memory, sessionId, request?.input, outcome, { timer: await scope.timer() }) : {}
   if (warning) warnings.push(warning.message)
   const isDue = policy.afterTurns !== undefined && plan.turnIndex >= policy.afterTurns
   const range = isDue && request ? dueRange(foldableIn(request), plan.summarizedThrough, marginOf(policy)) : undefined

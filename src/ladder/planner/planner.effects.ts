@@ -3,7 +3,7 @@ import type { AnyActorLogic } from 'xstate'
 import { effect, fromTask } from '../../index.ts'
 import { withCalls } from '../calling/calls.ts'
 import type { Called } from '../calling/work.context.ts'
-import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
+import { inShort, LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { Executable } from '../executable.ts'
 import { fitted, jsonIn } from '../schema.ts'
 import type { AnyPlanner, Capability, StepOutcome } from './definition.ts'
@@ -82,7 +82,7 @@ export const judgeLogic = (scope: Scope): AnyActorLogic =>
     if (said === undefined || said === null) return { decision: null }
     if (said === 'continue' || said === 'abort' || said === 'replan') return { decision: said }
     if (typeof said === 'object' && typeof said.replan === 'string') return { decision: 'replan', feedback: said.replan }
-    throw new Error(`it answered ${JSON.stringify(said)?.slice(0, 80)}: 'continue', 'abort', 'replan' or { replan: '…' }`)
+    throw new Error(`it answered ${inShort(said)}: 'continue', 'abort', 'replan' or { replan: '…' }`)
   })
 
 type Caller = Pick<StepOutcome, 'context' | 'runId' | 'key' | 'signal'>

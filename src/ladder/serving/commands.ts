@@ -171,13 +171,7 @@ const told = async (work: () => Promise<unknown>): Promise<unknown> => {
     if (!(error instanceof LadderError)) throw error
     const { code, category, message, hint, context } = error
     throw new RuntimeError(
-      category === 'drift'
-        ? 'drift'
-        : code === 'INPUT_CONFLICT' || code === 'STEP_NOT_WAITING'
-          ? 'conflict'
-          : category === 'validation'
-            ? 'bad_request'
-            : 'internal',
+      category === 'drift' ? 'drift' : code === 'INPUT_CONFLICT' ? 'conflict' : category === 'validation' ? 'bad_request' : 'internal',
       message,
       {
         data: { ...context, code },

@@ -65,11 +65,7 @@ export const refusalOf = (thrown: unknown): Refusal => {
 /** Where no runtime has it, that one has ended, or has not begun yet. */
 const codeOf = ({ code, category }: LadderError): RefusalCode => {
   if (code === 'LADDER_CONFIG') return 'unavailable'
-  return category === 'drift' || code === 'INPUT_CONFLICT' || code === 'STEP_NOT_WAITING'
-    ? 'conflict'
-    : category === 'validation'
-      ? 'bad_request'
-      : 'internal'
+  return category === 'drift' || code === 'INPUT_CONFLICT' ? 'conflict' : category === 'validation' ? 'bad_request' : 'internal'
 }
 
 const runtimeCodes: Record<string, RefusalCode> = {

@@ -28,7 +28,10 @@ export const setLadderDefaults = (given: LadderDefaults): void => {
 
 /** The one that is named; or the default of the process; or the registry of the runtime. @throws LadderError ORCHESTRATOR_CONFIG where there is none of them */
 export const checkpointStoreFor = (explicit?: CheckpointStore, bound?: Pick<Bound, 'registry' | 'clock'>): CheckpointStore =>
-  explicit ?? defaults.defaultCheckpointStore ?? (bound ? registryStore(bound.registry, { clock: () => bound.clock.now() }) : none('sessions'))
+  namedCheckpoints(explicit) ?? (bound ? registryStore(bound.registry, { clock: () => bound.clock.now() }) : none('sessions'))
+
+/** The one that is named, or the default of the process, but for that of the runtime. */
+export const namedCheckpoints = (explicit?: CheckpointStore): CheckpointStore | undefined => explicit ?? defaults.defaultCheckpointStore
 
 /** As {@link checkpointStoreFor}, for runs in flight. @throws LadderError ORCHESTRATOR_CONFIG */
 export const snapshotStoreFor = (explicit?: SnapshotStore, bound?: Pick<Bound, 'registry'>): SnapshotStore =>

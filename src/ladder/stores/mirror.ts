@@ -1,6 +1,7 @@
 /** Runs in flight as their store has them: written over with each of their steps, beside their journals, for whoever reads the store. */
 import type { LadderEvent } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
+import { codeMaxMs, inTime, type Timer } from '../in-time.ts'
 import type { Warn } from '../listeners.ts'
 import { type RunState, rootOf, statusOf } from '../run.rules.ts'
 import type { RunSnapshot, SnapshotStore } from './store.ts'
@@ -17,6 +18,8 @@ type MirrorParts<Run, End> = {
   signature: () => string
   /** ms since the epoch */
   clock: () => number
+  /** By which a store that gives no answer is given up. */
+  timer: () => Timer | undefined
   warn: Warn
   /** What the run is once a piece of its work has ended so; undefined where that is no step of it. */
   after: (run: Run, work: string, end: End, at: number) => Taken | undefined
@@ -62,10 +65,15 @@ export class Mirror<Run extends RunState, End> {
   }
 
   async #saved(store: SnapshotStore, taken: Taken & Pick<RunSnapshot, 'runId' | 'status'>): Promise<LadderError | undefined> {
-    const { type, name, signature, clock, warn } = this.#parts
+    const { type, name, signature, clock, timer, warn } = this.#parts
     const { runId } = taken
     try {
-      await store.save(asJson({ ...taken, type, name, signature: signature(), at: clock() }))
+      const snapshot = asJson({ ...taken, type, name, signature: signature(), at: clock() })
+      await inTime(
+        timer(),
+        () => store.save(snapshot),
+        () => new Error(`save() has given no answer for ${codeMaxMs / 1000} seconds`),
+      )
       return undefined
     } catch (thrown) {
       const error =

@@ -1,5 +1,5 @@
 /** What was chosen, checked: nobody runs where it names somebody who is not there. Pure. */
-import { LadderError } from '../errors.ts'
+import { inShort, LadderError } from '../errors.ts'
 import { type AnySupervisor, type CheckedIntent, END } from './definition.ts'
 import type { Decision, DecisionSource } from './supervisor.context.ts'
 
@@ -18,7 +18,7 @@ export const decisionOf = ({ definition, intents }: Known, source: DecisionSourc
   if (names.includes(END)) return { source, next: [], raw: printable(raw) }
   const strange = names.find((name) => typeof name !== 'string' || !known.includes(name))
   if (strange !== undefined || names.includes(undefined))
-    throw invalid(`${who} of '${definition.name}' chose ${JSON.stringify(printable(strange))?.slice(0, 80)}, which is not there`)
+    throw invalid(`${who} of '${definition.name}' chose ${inShort(strange)}, which is not there`)
   const next = [...new Set(names as string[])]
   const { maxFanOut = 10 } = definition
   if (next.length > maxFanOut) throw invalid(`${who} of '${definition.name}' chose ${next.length} at once, and ${maxFanOut} may run`)

@@ -163,7 +163,7 @@ const checkWork = (workflow: string, step: AnyStep, isChild: boolean): void => {
 const sorts = ['run', 'agent', 'parallel', 'sleep', 'sleepUntil', 'waitFor']
 const isTime = (ms: unknown): boolean => typeof ms === 'number' && Number.isFinite(ms) && ms >= 0
 /** What the run itself is told. */
-const ownEvents = ['execute', 'resume', 'cancel', tellEvent]
+const ownEvents = ['execute', 'resume', 'cancel', 'ask.reported', tellEvent]
 
 const checkWait = (workflow: string, { name, waitFor, timeoutMs = 0 }: WaitStep<never, never, string>): void => {
   if (typeof waitFor !== 'string' || !/^[\w.:-]{1,64}$/.test(waitFor) || waitFor.startsWith('xstate.') || ownEvents.includes(waitFor))

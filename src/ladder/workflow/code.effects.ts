@@ -35,9 +35,9 @@ export const codeOf = (
     return end
   }) as AnyActorLogic
 
-/** Code that says a number, and calls nobody. */
-export const reckoning = (scope: Scope, step: string, doing: (code: Code) => Promise<number>): AnyActorLogic =>
-  fromTask<number, CodeInput>(({ input: { run, attempt }, self, signal }) =>
+/** Code that says a number, or how its step ends without one, and calls nobody. */
+export const reckoning = (scope: Scope, step: string, doing: (code: Code) => Promise<number | StepEnd>): AnyActorLogic =>
+  fromTask<number | StepEnd, CodeInput>(({ input: { run, attempt }, self, signal }) =>
     doing(codeContext({ run, step, attempt, signal, self, scope, calls: undefined })),
   ) as AnyActorLogic
 

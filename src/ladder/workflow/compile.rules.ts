@@ -12,7 +12,7 @@ import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, rootOf } from '../run.rules.ts'
 import { reportOf } from './report.rules.ts'
 import { chartOf, type WorkflowShape } from './workflow.chart.rules.ts'
-import { begun, cutOff, entered, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
+import { begun, cutOff, entered, isToCome, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
 
 type RunEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; reason?: string } | { type: 'approve' } | AskReport
 
@@ -65,9 +65,11 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
       warn: emit(({ context }, { step }: Params) => told('loop.warning', context, { step, visits: context.visits })),
       restFor: assign(({ context }, { step, ms }: Params & { ms: number }) => paused(context, step, ms)),
       restUntil: assign(({ context, event }, { step }: Params) => paused(context, step, Math.max(0, Number((event as Done).output) - now()))),
-      take: assign(({ context, event }, { step }: Params) => {
-        const { type: _, ...given } = event
-        return { given: { ...context.given, [step]: given } }
+      take: assign(({ context, event }, { step }: Params) => ({ given: { ...context.given, [step]: saidIn(event) } })),
+      keep: assign(({ context, event }, { step }: Params) => ({ early: { ...context.early, [step]: saidIn(event) } })),
+      takeKept: assign(({ context }, { step }: Params) => {
+        const { [step]: given, ...early } = context.early ?? {}
+        return { given: { ...context.given, [step]: given }, early }
       }),
       retry: assign(({ context, event }, { step }: Params) => {
         const end = endOf(event)
@@ -111,6 +113,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
     guards: {
       ...workGuards,
       ...(shape.wraps && wrapGuards),
+      'is reckoned': ({ event }) => typeof (event as Done).output === 'number',
       'too many steps': ({ context }) => context.visited > maxSteps,
       'often entered': ({ context }) => context.visits === loopWarning,
       'tries again': ({ event }) => {
@@ -120,6 +123,9 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
       'has failed': ({ event }) => endOf(event).ended === 'failed' && onwardOf(event) === undefined,
       ends: ({ event }) => 'end' in (onwardOf(event) ?? {}),
       'leads to': ({ event }, { step }: Params) => (onwardOf(event) as { goto?: string } | undefined)?.goto === step,
+      'is still to come': ({ context, event }, { step }: Params) => !isDecision(event) && isToCome(context, step),
+      'was told before': ({ context }, { step }: Params) => Object.hasOwn(context.early ?? {}, step),
+      'is a decision': ({ event }) => isDecision(event),
       'stopped at': ({ context }, { step }: Params) => context.next === step,
     },
     delays: Object.fromEntries(
@@ -137,6 +143,12 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
     }),
   } as never) as unknown as AnyStateMachine
 }
+
+/** About a call, and not an event that an author has called `approve`. */
+const isDecision = (event: EventObject): boolean => event.type === 'approve' && 'ask' in event
+
+/** What somebody has sent, apart from its type. */
+const saidIn = ({ type: _, ...said }: EventObject): object => said
 
 const errorIn = (event: EventObject): LadderErrorBody | undefined => {
   const end = endOf(event)

@@ -89,7 +89,7 @@ export type ParallelStep<Input, State, Name extends string> = {
   name: Name
   parallel: readonly Work<Input, State, Name>[]
   /** Puts together what children did to the state. Default: what each has changed, in the order in which they stand here. */
-  mergeState?: (before: State, children: Readonly<Record<string, State>>) => State
+  mergeState?: (before: State, children: Readonly<Record<string, State>>) => State | Promise<State>
 } & Leads<Input, State, Name>
 
 /** Nothing happens for so long: ms, or a text such as `'2d'`. It costs nothing meanwhile, and outlives any process. */

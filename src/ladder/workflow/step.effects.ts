@@ -4,7 +4,8 @@ import type { AnyActorLogic } from 'xstate'
 import { type EffectInfo, fromTask } from '../../index.ts'
 import { endCall } from '../calling/calls.effects.ts'
 import { callEndActor } from '../calling/work.chart.rules.ts'
-import { LadderError, wordsOf } from '../errors.ts'
+import { inShort, LadderError, wordsOf } from '../errors.ts'
+import { shown } from '../given.ts'
 import { handedDown, readBy } from '../history.rules.ts'
 import { kept, recordOf } from '../kept.rules.ts'
 import { fitted, type Schema } from '../schema.ts'
@@ -33,7 +34,9 @@ export const stepActors = (
   return {
     ...Object.fromEntries(definition.steps.map((step) => [step.name, logic(step)])),
     ...Object.fromEntries(definition.steps.flatMap(childrenOf).map((child) => [child.name, work(child, scope)])),
-    ...Object.fromEntries(definition.steps.flatMap((step) => ('sleepUntil' in step ? [[untilActor(step.name), until(step, scope)]] : []))),
+    ...Object.fromEntries(
+      definition.steps.flatMap((step) => ('sleepUntil' in step ? [[untilActor(step.name), until(step, scope, leads(step))]] : [])),
+    ),
     [callEndActor]: endCall,
     [outputActor]: fromTask<unknown, RunContext>(async ({ input: { input, state, steps, last } }) => {
       if (!definition.output) return last === undefined ? undefined : kept(steps, last)?.output
@@ -82,14 +85,12 @@ class Leads {
     if (answer === undefined || answer === null) return undefined
     if (typeof answer === 'object' && 'end' in answer && answer.end === true) return { end: true }
     if (typeof answer === 'object' && 'goto' in answer && this.#names.includes(answer.goto)) return { goto: answer.goto }
-    throw new LadderError('WORKFLOW_INVALID_GOTO', `${hook} of '${name}' leads to ${wordFor(answer)}, which is not there`, {
+    throw new LadderError('WORKFLOW_INVALID_GOTO', `${hook} of '${name}' leads to ${inShort(answer)}, which is not there`, {
       hint: `answer { goto: one of ${this.#names.slice(0, 20).join(', ')} }, { end: true }, or nothing`,
       context: { step: name, steps: this.#names },
     })
   }
 }
-
-const wordFor = (answer: unknown): string => (JSON.stringify(answer) ?? String(answer)).slice(0, 80)
 
 const work = (step: AnyWork, scope: Scope, leads?: Leads): AnyActorLogic =>
   codeOf(scope, step.name, async ({ run, code, info }) => {
@@ -141,7 +142,7 @@ const join = (step: Extract<AnyStep, { parallel: unknown }>, scope: Scope, leads
     try {
       const before = structuredClone(run.state)
       const state = step.mergeState
-        ? step.mergeState(before as never, structuredClone(run.branches) as never)
+        ? await step.mergeState(before as never, structuredClone(run.branches) as never)
         : merged(
             before,
             step.parallel.map(({ name }) => run.branches[name] ?? before),
@@ -158,11 +159,19 @@ const join = (step: Extract<AnyStep, { parallel: unknown }>, scope: Scope, leads
 type Resting = Extract<AnyStep, { sleep: unknown } | { sleepUntil: unknown } | { waitFor: unknown }>
 
 /** ms since the epoch. */
-const until = (step: Extract<AnyStep, { sleepUntil: unknown }>, scope: Scope): AnyActorLogic =>
+const until = (step: Extract<AnyStep, { sleepUntil: unknown }>, scope: Scope, leads: Leads): AnyActorLogic =>
   reckoning(scope, step.name, async (code) => {
-    const moment = Number(await step.sleepUntil(code))
-    if (Number.isFinite(moment)) return moment
-    throw new Error(`sleepUntil of '${step.name}' gave no moment: a Date, or ms since the epoch`)
+    try {
+      const said: unknown = await step.sleepUntil(code)
+      const moment = said instanceof Date ? said.getTime() : said
+      if (typeof moment === 'number' && !Number.isNaN(new Date(moment).getTime())) return moment
+      throw new LadderError('STEP_FAILED', `sleepUntil of the step '${step.name}' gave no moment: ${shown(said)}`, {
+        hint: 'return a Date, or ms since the epoch',
+        context: { step: step.name },
+      })
+    } catch (thrown) {
+      return afterFailure(stepError(step.name, thrown), code, leads)
+    }
   })
 
 /** It has waited long enough, or got what it waited for. */

@@ -1,6 +1,6 @@
 /** The states and arrows of a workflow, by the names that its author gave. Plain data. */
 import { wrapped } from '../around/wrapped.chart.rules.ts'
-import { type Arrow, about, cancelling, deciding, hearing, telling, working } from '../calling/work.chart.rules.ts'
+import { type Arrow, about, cancelling, deciding, hearing, settling, telling, working } from '../calling/work.chart.rules.ts'
 import type { RunContext } from './workflow.context.ts'
 
 /** What the chart needs to know of a step; its code is an actor of the same name. */
@@ -56,7 +56,7 @@ const resting = (name: string, { name: step, rests = { reckons: false } }: StepS
           id: untilActor(step),
           src: untilActor(step),
           input: ({ context }: { context: RunContext }) => ({ run: context, attempt: 1 }),
-          onDone: { target: 'resting', actions: [about('restUntil', step)] },
+          onDone: [{ guard: 'is reckoned', target: 'resting', actions: [about('restUntil', step)] }, ...after.map((arrow) => settling(step, arrow))],
           onError: broken(name, step),
         },
       },
@@ -64,10 +64,29 @@ const resting = (name: string, { name: step, rests = { reckons: false } }: StepS
     resting: {
       ...(!rests.reckons && { entry: [{ type: 'restFor', params: { step, ms: rests.ms ?? 0 } }] }),
       ...((rests.reckons || rests.ms !== undefined) && { after: { [`rest of ${step}`]: 'deciding' } }),
-      ...(rests.event !== undefined && { on: { [rests.event]: { target: 'deciding', actions: [about('take', step)] } } }),
+      ...(rests.event !== undefined && {
+        always: { guard: about('was told before', step), target: 'deciding', actions: [about('takeKept', step)] },
+        on: { [rests.event]: { target: 'deciding', actions: [about('take', step)] } },
+      }),
     },
     deciding: deciding(step, after, broken(name, step)),
   },
+})
+
+type Kept = Readonly<Record<string, readonly { guard: unknown; actions: readonly unknown[] }[]>>
+
+/** What comes before a step waits for it is kept for that step: one event for each. */
+const keptFor = (steps: readonly StepShape[]): Kept => {
+  const kept: Record<string, Kept[string]> = {}
+  for (const { name, rests: { event } = {} } of steps)
+    if (event !== undefined) kept[event] = [...(kept[event] ?? []), { guard: about('is still to come', name), actions: [about('keep', name)] }]
+  return kept
+}
+
+/** A step may wait for an event that is called like the decision about a call. */
+const besideDecisions = ({ approve, ...others }: Kept) => ({
+  ...others,
+  ...(approve && { approve: [...approve, { guard: 'is a decision', ...hearing.approve }] }),
 })
 
 /** All of them end, whatever becomes of the others; then what they have done to the state is put together. */
@@ -127,6 +146,7 @@ const bareChart = (shape: WorkflowShape) => {
   const first = firstOf(shape)
   const resume = steps.map((step) => ({ guard: about('stopped at', step.name), target: `#${name}.steps.${step.name}`, actions: ['mend'] }))
   const cutOff = cancelling(name)
+  const early = keptFor(steps)
   // All steps have ended: only its output could not be made.
   const goOn = [...resume, { target: 'concluding', actions: ['mend'] }]
   return {
@@ -151,6 +171,7 @@ const bareChart = (shape: WorkflowShape) => {
           cancel: [cutOff.arrow, { target: `#${name}.cancelled`, actions: ['cancel'] }],
           ...hearing,
           ...(tells && telling),
+          ...besideDecisions(early),
         },
       },
       cancelling: cutOff.state,
@@ -166,8 +187,8 @@ const bareChart = (shape: WorkflowShape) => {
         on: { cancel: { target: 'cancelled', actions: ['cancel'] } },
       },
       completed: { type: 'final', tags: ['settled'], entry: ['end', 'tellCompleted'] },
-      failed: { tags: ['settled'], entry: ['tellFailed'], always: { guard: 'is inside', target: 'returned' }, on: { resume: goOn } },
-      cancelled: { tags: ['settled'], entry: ['tellCancelled'], always: { guard: 'is inside', target: 'returned' }, on: { resume: goOn } },
+      failed: { tags: ['settled'], entry: ['tellFailed'], always: { guard: 'is inside', target: 'returned' }, on: { resume: goOn, ...early } },
+      cancelled: { tags: ['settled'], entry: ['tellCancelled'], always: { guard: 'is inside', target: 'returned' }, on: { resume: goOn, ...early } },
       returned: { type: 'final' },
     },
   }

@@ -27,6 +27,8 @@ export type RunContext = WorkState & {
   branches: Record<string, unknown>
   /** The events that steps were waiting for, by the name of the step, until it has ended. */
   given: Record<string, unknown>
+  /** Those that came before their step waited for them, by the name of the step. */
+  early?: Readonly<Record<string, unknown>>
   /** How many steps were entered, and how often the one that is under way was. */
   visited: number
   visits: number
@@ -58,6 +60,10 @@ export const begun = (input: RunInput, at: number): RunContext => ({
   visited: 0,
   visits: 0,
 })
+
+/** A step was not entered yet, or is the one that a run which has stopped begins with; and nothing is kept for it. */
+export const isToCome = ({ steps, next, error, early = {} }: RunContext, step: string): boolean =>
+  (step === next ? error !== undefined : kept(steps, step) === undefined) && !Object.hasOwn(early, step)
 
 /** A step is entered: it may have run before. */
 export const entered = (context: RunContext, step: string): Partial<RunContext> => {

@@ -8,7 +8,6 @@ import type { Awaiting } from '../awaited.ts'
 import type { Report } from '../envelope.ts'
 import type { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
-import { kept } from '../kept.rules.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { Mirror } from '../stores/mirror.ts'
@@ -84,10 +83,6 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
 
   protected override get waits(): readonly Awaiting[] {
     return this.#definition.steps.flatMap((step) => ('waitFor' in step ? [{ type: step.waitFor, step: step.name, schema: step.schema }] : []))
-  }
-
-  protected override hasTaken(run: RunState, type: string): boolean {
-    return this.waits.some((one) => one.type === type && kept((run as RunContext).steps, one.step)?.status === 'completed')
   }
 
   protected begin(): { state: unknown } {

@@ -32,6 +32,7 @@ const quietMs = 250
 /** Looks that an instance may miss while it is silent. */
 const missedMax = 5
 
+const infoSubject = '$SRV.INFO'
 const nothing = new Uint8Array()
 
 /** @param prefix of our own subjects */
@@ -41,7 +42,7 @@ export const serviceDirectory = ({ clock, log }: Pick<Environment, 'clock' | 'lo
   let stopped = false
   let connected: Connected | undefined
   let looks = 0
-  let current = new AbortController()
+  let current: AbortController | undefined
   let timer: unknown
 
   const toolOf = (offer: Offer, instances: () => Instance[]): Tool => {
@@ -83,7 +84,9 @@ export const serviceDirectory = ({ clock, log }: Pick<Environment, 'clock' | 'lo
     const look = looks
     let quiet = clock.setTimeout(settle, lookMs)
     try {
-      for await (const { data } of at.bus.requestMany('$SRV.INFO', nothing, { timeoutMs: lookMs, signal })) {
+      // Within one process it is known that nobody is there to be asked.
+      const answers = at.bus.wanted(infoSubject) ? at.bus.requestMany(infoSubject, nothing, { timeoutMs: lookMs, signal }) : []
+      for await (const { data } of answers) {
         const introduction = readIntroduction(data, prefix)
         if (introduction !== undefined) hear(introduction, at)
         clock.clearTimeout(quiet)
@@ -101,7 +104,7 @@ export const serviceDirectory = ({ clock, log }: Pick<Environment, 'clock' | 'lo
 
   const look = (): Promise<void> => {
     if (connected === undefined || stopped) return Promise.resolve()
-    current.abort()
+    current?.abort()
     clock.clearTimeout(timer)
     const mine = new AbortController()
     current = mine
@@ -109,7 +112,9 @@ export const serviceDirectory = ({ clock, log }: Pick<Environment, 'clock' | 'lo
     const { promise, resolve } = Promise.withResolvers<void>()
     void promise.then(first.resolve)
     void gather(connected, mine.signal, resolve).finally(() => {
-      if (!mine.signal.aborted && !stopped) timer = clock.setTimeout(() => void look(), pauseMs)
+      if (current !== mine) return
+      current = undefined
+      if (!stopped) timer = clock.setTimeout(() => void look(), pauseMs)
     })
     return promise
   }
@@ -134,7 +139,7 @@ export const serviceDirectory = ({ clock, log }: Pick<Environment, 'clock' | 'lo
     },
     stop() {
       stopped = true
-      current.abort()
+      current?.abort()
       clock.clearTimeout(timer)
       first.resolve()
     },

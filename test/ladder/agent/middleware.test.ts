@@ -213,6 +213,26 @@ test('[WL-126, WL-122] an answer that middleware has made is checked like one of
   expect(await kit.clock.until(bad.execute('go'))).toMatchObject({ error: { code: 'SCHEMA_VALIDATION_FAILED' } })
 })
 
+test.for<[string, string, Middleware['trip'], number]>([
+  ['made of one', 'test/a', { after: (_, text) => ({ result: `{"said":"${text}"}` }) }, 2],
+  ['made in the place of one', 'test/a', { before: () => ({ result: '{"said":"yes"}' }) }, 0],
+  ['made of a failure', 'test/down', { onError: () => ({ result: '{"said":"yes"}' }) }, 0],
+])('[WL-126, WL-122, WL-114] what does not fit is no data of a run that is gone on with: %s', async ([, model, trip, times]) => {
+  let asked = 0
+  const around: Middleware = { name: 'around', execute: { after: () => undefined } }
+  const it = agent({ name: 'it', model, output: z.object({ n: z.number() }), middleware: [{ name: 'json', ...(trip && { trip }) }, around] })
+  const down = { error: { code: 'provider_auth' as const, message: 'who?' } }
+  await using kit = await aLadderOf({ 'test/a': () => ({ text: `answer ${++asked}` }), 'test/down': () => down }, it)
+  const unfit = { error: { code: 'SCHEMA_VALIDATION_FAILED' }, report: { status: 'failed' } }
+  for (const go of [() => it.execute('go', { runId: 'r' }), () => it.resume('r')]) {
+    const result = await kit.clock.until(go())
+    expect(result).toMatchObject(unfit)
+    expect(result.data).toBeUndefined()
+  }
+  expect(asked).toBe(times)
+  expect(await kit.runtime.replay({ kind: 'it', id: 'r' })).toMatchObject({ verdict: 'identical' })
+})
+
 test('[WL-126] what is no middleware is said where it is written', () => {
   const one = { name: 'a' }
   for (const bad of [1, [{}], [one, one], [{ name: 'a', trip: { before: 1 } }], [{ name: 'a', state: 1 }]])

@@ -86,3 +86,71 @@ test('[WL-023, WL-031] another version is no drift, and its turns have names of 
   const { turnIndex, report } = await kit.clock.until(second.execute('x', { sessionId: 's', history: [] }))
   expect([turnIndex, report.children[0]?.runId, report.turns.length]).toEqual([1, 's.2.1', 2])
 })
+
+/** A turn that was in the middle of its work when the process died; its definition has another intent since. */
+const cutOff = async (more: object = {}) => {
+  const store = memoryStore()
+  const ran: unknown[] = []
+  const begun = Promise.withResolvers<void>()
+  const made = (hangs: boolean, others: object) =>
+    orchestrator({
+      name: 'desk',
+      version: '1',
+      checkpointStore: store,
+      intents: {
+        work: ({ input }: { input: unknown }) => (begun.resolve(), hangs ? new Promise<never>(() => undefined) : void ran.push(input)),
+        ...others,
+      },
+      route: () => 'work' as const,
+      ...more,
+    })
+  const [before, after, again] = [made(true, {}), made(false, { check: () => undefined }), made(false, {})]
+  const kit = await aLadderOf({}, before)
+  before.execute('x', { sessionId: 's', history: [], requestId: 'x' }).catch(() => undefined)
+  await kit.clock.until(begun.promise)
+  await kit.crash()
+  await kit.restart({ extensions: [ladder({ executables: [after] })] })
+  const ask = (input: string) => kit.clock.until(after.execute(input, { sessionId: 's', history: [], requestId: input }))
+  const turns = async () => {
+    type Page = { actors: { id: string; status: string | null; error?: { code: string } }[] }
+    const { actors } = await kit.runtime.command<Page>('actors.list', { kind: 'desk-turn' })
+    return actors.map(({ id, status, error }) => `${id} ${error?.code ?? status}`).toSorted()
+  }
+  return { kit, after, again, ran, ask, turns }
+}
+
+test('[WL-020, WL-022] a turn that another definition has begun fails, once and for all; its run is listed as drift until it is deleted with its session, and the next turn has another name', async () => {
+  const { kit, after, ask, turns } = await cutOff()
+  await using _ = kit
+  const outdated = {
+    code: 'ORCHESTRATOR_DRIFT',
+    context: { sessionId: 's', turnRunId: 's.1.0' },
+    hint: expect.stringContaining('another request'),
+  }
+  for (let time = 0; time < 2; time++) await expect(ask('x')).rejects.toMatchObject(outdated)
+  expect(await turns()).toEqual(['s.1.0 drift'])
+  expect(await after.sessions()).toEqual([])
+  expect(await ask('y')).toMatchObject({ turnIndex: 0, report: { children: [{ runId: 's.1.0~2' }] } })
+  expect(await turns()).toEqual(['s.1.0 drift', 's.1.0~2 done'])
+  await kit.clock.until(after.delete('s'))
+  expect(await turns()).toEqual([])
+})
+
+test('[WL-020] such a run goes with those of old turns', async () => {
+  const { kit, ask, turns } = await cutOff({ keepSnapshots: 2 })
+  await using _ = kit
+  await expect(ask('x')).rejects.toMatchObject({ code: 'ORCHESTRATOR_DRIFT' })
+  for (let turn = 0; turn < 24; turn++) await ask(`turn ${turn}`)
+  expect((await turns()).filter((one) => one.startsWith('s.1.0'))).toEqual([])
+})
+
+test('[WL-020] such a run goes on by itself where its own definition is there again; its session has answered, and stores nothing of it', async () => {
+  const { kit, again, ran, ask } = await cutOff()
+  await using _ = kit
+  await expect(ask('x')).rejects.toMatchObject({ code: 'ORCHESTRATOR_DRIFT' })
+  expect(ran).toEqual([])
+  await kit.restart({ extensions: [ladder({ executables: [again] })] })
+  await kit.clock.until(kit.runtime.actor('desk-turn', 's.1.0').waitFor(({ status }) => status === 'done'))
+  expect(ran).toEqual(['x'])
+  expect(await again.sessions()).toEqual([])
+})

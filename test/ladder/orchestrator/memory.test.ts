@@ -142,6 +142,24 @@ test('[WL-071, WL-079] a memory that fails is a warning in the report, and one t
   expect(() => remembering({ memory: {} })).toThrow(expect.objectContaining({ code: 'MEMORY_CONFIG' }))
 })
 
+test('[WL-071, WL-004] a memory that gives no answer is a warning after half a minute, and told to stop', async () => {
+  const told: unknown[] = []
+  const silent = (_: string, { signal }: { signal?: AbortSignal } = {}) => {
+    signal?.addEventListener('abort', () => told.push(signal.reason))
+    return new Promise<never>(() => undefined)
+  }
+  const { desk } = remembering({ memory: { recall: silent, remember: silent, clear: async () => undefined } })
+  await using kit = await aLadder(desk)
+  const { error, data, report } = await kit.clock.until(desk.execute('tea', { sessionId: 's', history: [] }))
+  expect(error).toBeUndefined()
+  expect(data).toMatchObject({ said: 'about tea' })
+  const wanted = ['nothing could be recalled: recall() has given', 'nothing could be remembered: remember() has given']
+  expect(report.warnings).toEqual(wanted.map((text) => expect.stringContaining(`${text} no answer for 30 seconds`)))
+  expect(report.duration).toBeGreaterThanOrEqual(60_000)
+  expect(told).toHaveLength(2)
+  expect(await kit.runtime.replay({ kind: 'desk', id: 's' })).toMatchObject({ verdict: 'identical' })
+})
+
 test('[WL-071, WL-083] killed at any commit, a turn sees what was recalled when it began, and is remembered once', async () => {
   let commit = 1
   for (; ; commit++) {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../../src/index.ts'
-import { agent, type LadderEvent, memoryStore, type Orchestrator, orchestrator } from '../../../src/ladder/index.ts'
+import { agent, type LadderEvent, ladder, memoryStore, type Orchestrator, orchestrator } from '../../../src/ladder/index.ts'
 import { aLadder, aLadderOf } from '../a-ladder.ts'
 
 type Code = { input: unknown; state: unknown; signal: AbortSignal }
@@ -173,6 +173,49 @@ test.each([
     expect(await desk.cancel('nobody')).toBe(false)
   },
 )
+
+test.for(['load', 'save'] as const)(
+  '[WL-004, WL-036, WL-044] a store whose %s() gives no answer fails the turn after half a minute; the next one runs',
+  async (method) => {
+    const { desk, store, open } = gated()
+    await using kit = await aLadder(desk)
+    for (const input of ['a', 'b']) open(input)
+    const { [method]: own } = store
+    const silent = () => (Object.assign(store, { [method]: own }), new Promise<never>(() => undefined))
+    Object.assign(store, { [method]: silent })
+    const [one, two] = ['a', 'b'].map((input) => desk.execute(input, { sessionId: 's', history: [], requestId: input }))
+    const { error, report } = await kit.clock.until(one as NonNullable<typeof one>)
+    expect(error).toMatchObject({
+      code: 'STORE_FAILED',
+      message: `${method}() of the store has given no answer for 30 seconds`,
+      hint: expect.stringContaining('can be reached'),
+    })
+    expect(report.duration).toBeGreaterThanOrEqual(30_000)
+    expect(await kit.clock.until(two as NonNullable<typeof two>)).toMatchObject({ turnIndex: 0, data: { order: ['b'] } })
+    expect(await kit.runtime.replay({ kind: 'desk', id: 's' })).toMatchObject({ verdict: 'identical' })
+  },
+)
+
+test('[WL-004, WL-113] killed at any commit, a turn whose store gives no answer fails with the same', async () => {
+  const silent = () => {
+    const { desk, store } = gated()
+    store.load = () => new Promise(() => undefined)
+    return { desk, ask: () => desk.execute('a', { sessionId: 's', history: [], requestId: 'a' }) }
+  }
+  for (let commit = 1; ; commit++) {
+    const [first, second] = [silent(), silent()]
+    await using kit = await aLadder(first.desk)
+    const died = Promise.withResolvers<'died'>()
+    kit.failPoints.call('K02', () => (died.resolve('died'), new Promise<void>(() => undefined)), commit)
+    if ((await kit.clock.until(Promise.race([died.promise, first.ask()]))) !== 'died') return expect(commit).toBeGreaterThan(2)
+    await kit.crash()
+    await kit.restart({ extensions: [ladder({ executables: [second.desk] })] })
+    expect(await kit.clock.until(second.ask()), `killed at commit ${commit}`).toMatchObject({
+      error: { code: 'STORE_FAILED' },
+      report: { status: 'failed' },
+    })
+  }
+})
 
 test('[WL-036] a turn that is cancelled while its row is loaded, or while it waits for a compaction, has never begun', async () => {
   const { desk, store, running, open } = gated()

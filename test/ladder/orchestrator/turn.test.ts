@@ -165,7 +165,7 @@ test('[WL-017, WL-036] a turn that fails leaves nothing behind: no row, the stat
   const failed = await execute()
   expect(failed).toMatchObject({
     turnIndex: 1,
-    error: { code: 'SUPERVISOR_FAILED', message: expect.stringContaining('no ink') },
+    error: { code: 'SUPERVISOR_FAILED', message: expect.stringContaining('no ink'), hint: expect.stringContaining('execute it again') },
     report: { status: 'failed' },
   })
   expect(failed.data).toBeUndefined()

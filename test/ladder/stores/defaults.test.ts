@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { openTransport } from '../../../src/index.ts'
 import { memorySnapshots, memoryStore, setLadderDefaults, workflow } from '../../../src/ladder/index.ts'
 import { checkpointStoreFor, snapshotStoreFor } from '../../../src/ladder/stores/defaults.ts'
+import { virtualClock } from '../../../src/testing/index.ts'
 import { aLadder } from '../a-ladder.ts'
 import { aRow } from './a-row.ts'
 
@@ -24,7 +25,7 @@ test('[WL-013] a store that is named counts more than the default of the process
 
 test('[WL-013] where neither is there it is the registry of the runtime, and without one nothing can be kept', async () => {
   const { registry, close } = await openTransport('memory:')
-  const clock = { now: () => 1_700_000_000_000 }
+  const clock = virtualClock(1_700_000_000_000)
 
   await checkpointStoreFor(undefined, { registry, clock }).save(aRow('desk'))
 

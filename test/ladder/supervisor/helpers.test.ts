@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { ModelRequest } from '../../../src/index.ts'
-import { agent, classifier, END, fanOut, type LadderEvent, router, supervisor, team, workflow } from '../../../src/ladder/index.ts'
+import { agent, classifier, END, fanOut, type LadderEvent, ladder, router, supervisor, team, workflow } from '../../../src/ladder/index.ts'
 import { aLadder, aLadderOf, killedAt } from '../a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
@@ -316,3 +316,16 @@ test.each([[{}], [[]], ['write'], [undefined], [[5]]])(
       expect(() => made({ intents: intents as never, model: 'test/router' })).toThrow(expect.objectContaining({ code: 'LADDER_CONFIG' }))
   },
 )
+
+test('[WL-088] routers of two supervisors on one runtime that have no names are told to have one', () => {
+  const choosing = (name: string, own: { name?: string } = {}) =>
+    supervisor({
+      name,
+      intents: { a: { run: () => ({}), description: 'A.' } },
+      router: router({ intents: ['a'], model: 'test/router', ...own }),
+    })
+  expect(() => ladder({ executables: [choosing('one'), choosing('two')] })).toThrow(
+    expect.objectContaining({ code: 'LADDER_CONFIG', message: "two agents are named 'router'", hint: expect.stringContaining('router({ name })') }),
+  )
+  expect(ladder({ executables: [choosing('one'), choosing('two', { name: 'other' })] }).agents).toHaveLength(2)
+})

@@ -1,4 +1,4 @@
-/** A session of two turns that is summarised and remembered. Its rows and its memory are in the registry of the runtime. */
+/** Sessions: one of two turns that is summarised and remembered, and one without a lock. Rows and memory are in the registry of the runtime. */
 import { z } from 'zod'
 import { agent, END, memory, orchestrator, registryVectors, router, type VectorStore } from '../../../src/ladder/index.ts'
 import { lastWord, type Scenario, usage } from './scenario.ts'
@@ -74,6 +74,49 @@ export const session: Scenario = {
         const [first, second] = [await ask('a paper'), await ask('another paper')]
         const remembered = await known.recall('paper', { scope: 'session:s', threshold: 0 })
         return { first, second, remembered: remembered.map(({ text }) => text).toSorted(), sessions: await office.sessions() }
+      },
+    }
+  },
+}
+
+/** Two turns at the same time, and another one after them: a session without a lock. */
+export const atOnce: Scenario = {
+  name: 'at-once',
+  comesTo: {
+    both: [
+      { turnIndex: 0, data: { seen: ['one'] }, usage: { total: 10 } },
+      { turnIndex: 1, data: { seen: ['two'] }, usage: { total: 0 } },
+    ],
+    third: { turnIndex: 2, data: { seen: ['two', 'three'] }, report: { turns: [{ turn: 0 }, { turn: 1 }, { turn: 2 }] } },
+  },
+  made(did) {
+    const writer = agent({ name: 'writer', description: 'Writes.', model: 'test/writer' })
+    const desk = orchestrator({
+      name: 'desk',
+      version: '1',
+      sessionLock: false,
+      state: { seen: [] as string[] },
+      intents: {
+        write: { agent: writer, output: z.string().transform(() => ({})) },
+        note: ({ input, state }: { input: unknown; state: { seen: string[] } }) => {
+          did('code', `note ${String(input)}`)
+          // What the turn before has left is known to those alone who come after it.
+          return { seen: input === 'three' ? [...state.seen, 'three'] : [String(input)] }
+        },
+      },
+      route: ({ input }) => (input === 'one' ? (['write', 'note'] as const) : 'note'),
+    })
+    const ask = (input: string) => desk.execute(input, { sessionId: 's', history: [], requestId: input })
+    return {
+      executables: [desk],
+      effects: /^\/note#\d+$/,
+      models: { 'test/writer': (request) => (did('model', `writer ${lastWord(request)}`), { text: 'written', usage }) },
+      // Which of two turns says something first is chance.
+      compares: (kind) => kind !== 'desk',
+      async play() {
+        const both = await Promise.all(['one', 'two'].map(ask))
+        const third = await ask('three')
+        return { both: both.map(({ turnIndex, data, usage: spent }) => ({ turnIndex, data, usage: spent })), third }
       },
     }
   },

@@ -76,38 +76,6 @@ test('a step waits for an event, which is its output; what nobody waits for, or 
   await expect(kit.clock.until(payment.send('p', { type: 'paid', amount: 5 }))).rejects.toMatchObject({ code: 'closed' })
 })
 
-test('an event that is sent before its step is refused, so the same one under the same id is taken when the step waits, and counts once from then on', async () => {
-  const order = workflow({
-    name: 'order',
-    steps: [
-      { name: 'pause', sleep: '2d' },
-      { name: 'approve', waitFor: 'approved' },
-      { name: 'rest', sleep: '1d' },
-      { name: 'ship', run: ({ steps }) => steps.approve?.output },
-    ],
-  })
-  await using kit = await aLadder(order)
-  await kit.clock.until(order.start({}, { runId: 'o' }))
-  const approve = () => kit.clock.until(order.send('o', { type: 'approved', by: 'ann' }, { id: 'yes' }))
-
-  await expect(kit.clock.until(order.outcome('o', { timeout: 1_000 }))).rejects.toMatchObject({
-    code: 'timeout',
-    hint: expect.stringContaining('it goes on'),
-  })
-  await expect(approve()).rejects.toMatchObject({
-    code: 'STEP_NOT_WAITING',
-    context: { steps: ['approve'] },
-    hint: expect.stringContaining('approve has begun'),
-  })
-  await kit.clock.advance(2 * day)
-  await approve()
-  await kit.clock.until(kit.runtime.actor('order', 'o').waitFor((at) => at.matches({ steps: { rest: 'resting' } })))
-  await approve()
-  await kit.clock.advance(day)
-
-  expect((await kit.clock.until(order.outcome('o'))).data).toEqual({ by: 'ann' })
-})
-
 test('what does not fit and comes by another door fails the step, and resume() lets it wait anew', async () => {
   const payment = workflow({ name: 'payment', steps: [{ name: 'paid', waitFor: 'paid', schema: z.object({ amount: z.number() }) }] })
   await using kit = await aLadder(payment)
@@ -183,10 +151,49 @@ test.each<[string, object, RegExp]>([
 
 test('what cannot rest in another step, and a moment that is none', async () => {
   expect(() => workflow({ name: 'x', steps: [{ name: 'a', parallel: [{ name: 'b', sleep: 5 } as never] }] })).toThrow(/cannot stand in another one/)
-  const lost = workflow({ name: 'lost', steps: [{ name: 'a', sleepUntil: () => Number.NaN }] })
+  const lost = workflow({ name: 'lost', steps: [{ name: 'a', sleepUntil: ({ input }) => input as Date }] })
   await using kit = await aLadder(lost)
 
-  expect(await kit.clock.until(lost.execute(undefined))).toMatchObject({
-    error: { code: 'STEP_FAILED', message: expect.stringContaining('no moment') },
+  for (const moment of [Number.NaN, 1e300, null, undefined, '', 'tomorrow', [], true, new Date('never')])
+    expect(await kit.clock.until(lost.execute(moment)), String(moment)).toMatchObject({
+      error: { code: 'STEP_FAILED', message: expect.stringContaining('no moment'), hint: expect.stringContaining('Date') },
+    })
+})
+
+test('[WL-110] where code cannot say until when it sleeps, its step has failed, which may lead elsewhere', async () => {
+  const nap = workflow({
+    name: 'nap',
+    steps: [
+      {
+        name: 'due',
+        sleepUntil: () => {
+          throw new Error('no calendar')
+        },
+        onFailure: (_, { message }) => (message.includes('no calendar') ? { goto: 'now' } : undefined),
+      },
+      { name: 'never', run: () => 'never' },
+      { name: 'now', run: () => 'at once' },
+    ],
   })
+  await using kit = await aLadder(nap)
+  expect(await kit.clock.until(nap.execute(undefined))).toMatchObject({
+    data: 'at once',
+    report: { children: [{ name: 'due', status: 'failed' }, { name: 'now' }] },
+  })
+})
+
+test.each([
+  ['the last moment that a Date can name', 8.64e15],
+  ['a moment beyond the timers of a machine', Date.parse('2400-01-01')],
+])('who sleeps until %s is there after a crash, and can be cancelled', async (_, due) => {
+  const nap = workflow({ name: 'nap', steps: [{ name: 'due', sleepUntil: () => due }] })
+  await using kit = await aLadder(nap)
+  const asleep = () => kit.clock.until(kit.runtime.actor('nap', 'r').waitFor((at) => at.matches({ steps: { due: 'resting' } })))
+  await kit.clock.until(nap.start(undefined, { runId: 'r' }))
+  await asleep()
+  await kit.crash()
+  await kit.restart()
+  await asleep()
+  await kit.clock.until(nap.cancel('r'))
+  expect(await kit.clock.until(nap.outcome('r'))).toMatchObject({ error: { code: 'WORKFLOW_CANCELLED' } })
 })

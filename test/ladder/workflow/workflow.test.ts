@@ -297,7 +297,7 @@ test('[WL-109] what children did to the state can be put together by hand', asyn
           { name: 'left', run: ({ state }) => void (state.sum += 1) },
           { name: 'right', run: ({ state }) => void (state.sum += 2) },
         ],
-        mergeState: (before, { left, right }) => ({ sum: before.sum + (left!.sum - before.sum) + (right!.sum - before.sum) }),
+        mergeState: async (before, { left, right }) => ({ sum: before.sum + (left!.sum - before.sum) + (right!.sum - before.sum) }),
       },
     ],
     output: ({ state }) => state.sum,

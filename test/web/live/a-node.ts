@@ -3,8 +3,8 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { aFolder, start } from '../../cli/run.ts'
 import { launchChromium } from '../../support/chromium.ts'
 import { repository } from '../../tidy/sources.ts'
@@ -17,6 +17,20 @@ export const withLiveBrowser = (): void => {
     browser = await launchChromium()
   })
   afterAll(() => browser?.close())
+}
+
+const contexts: BrowserContext[] = []
+const complaints: string[] = []
+// Before the nodes are killed, which `start` has seen to earlier and does after this: no page loses what it was just loading.
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close()
+  expect(complaints.splice(0)).toEqual([])
+})
+
+const aContext = async (options?: BrowserContextOptions): Promise<BrowserContext> => {
+  const context = await browser.newContext(options)
+  contexts.push(context)
+  return context
 }
 
 /** So that a node that is started anew has the address that the page knows. */
@@ -58,8 +72,7 @@ export const aNode = async (prepare?: (folder: string) => Promise<void>) => {
 
 /** @param expected complaints of the browser that belong to the story */
 export const aPage = async (address: string, expected = /^$/) => {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] })
-  const complaints: string[] = []
+  const context = await aContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] })
   const open = async (to = address): Promise<Page> => {
     const page = await context.newPage()
     page.on('console', (message) => {
@@ -70,10 +83,6 @@ export const aPage = async (address: string, expected = /^$/) => {
     if (to === address) await page.getByText('Connected', { exact: true }).waitFor()
     return page
   }
-  onTestFinished(async () => {
-    await context.close()
-    expect(complaints).toEqual([])
-  })
   return { page: await open(), another: open }
 }
 
@@ -88,9 +97,7 @@ export const shows = (page: Page, text: string | RegExp) => page.locator('[data-
 export const textOf = (page: Page): Promise<string> => page.evaluate<string>("document.querySelector('[data-log]').innerText")
 /** A page as a stranger opens it, which complains as much as it wants. */
 export const aStrangersPage = async (address: string): Promise<Page> => {
-  const context = await browser.newContext()
-  onTestFinished(() => context.close())
-  const page = await context.newPage()
+  const page = await (await aContext()).newPage()
   await page.goto(address)
   return page
 }

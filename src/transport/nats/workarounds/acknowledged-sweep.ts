@@ -6,7 +6,9 @@ import type { Environment } from '../../../contracts/environment.ts'
 import { fromNats } from '../errors.ts'
 import type { Link } from '../link.ts'
 
+/** ms to the next look: while there are messages, and at most where each look finds none, twice as long each time. */
 const lookMs = 3_000
+const restMsMax = 60_000
 
 /** One consumer of the inbox, and the subjects that it takes. */
 export type Consuming = { name: string; filter: string; holds(upTo: number): boolean }
@@ -32,11 +34,13 @@ export const sweepAcknowledged = (
   }
 
   let first = 0
+  let pauseMs = lookMs
   const look = async (): Promise<void> => {
     const { state } = await link.jsm.streams.info(stream)
     // In an inbox that works, another message is first at each look.
     const still = state.messages > 0 && state.first_seq === first
     first = state.first_seq
+    pauseMs = state.messages > 0 ? lookMs : Math.min(pauseMs * 2, restMsMax)
     let removed = 0
     if (still) for (const one of consuming()) removed += await sweep(one)
     if (removed > 0) log.warn({ stream, messages: removed }, 'acknowledged messages were still in the inbox, and were removed')
@@ -45,7 +49,7 @@ export const sweepAcknowledged = (
   let stopped = false
   let timer: unknown
   const lookLater = (): void => {
-    if (!stopped) timer = clock.setTimeout(() => void look().catch(failed).finally(lookLater), lookMs)
+    if (!stopped) timer = clock.setTimeout(() => void look().catch(failed).finally(lookLater), pauseMs)
   }
   const failed = (error: unknown): void => {
     if (!stopped) log.debug({ error: fromNats(error, 'looking through the inbox').toJSON() }, 'the inbox could not be looked through')
