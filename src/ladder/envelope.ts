@@ -75,8 +75,18 @@ export type Report = {
  */
 export type Result<Data> = { data?: Data; error?: LadderError; usage: LadderUsage; report: Report }
 
-/** `type` is `workflow.step.completed` and the like. */
-export type LadderEvent = { type: string; runId: string; rootRunId: string; step?: string } & Record<string, unknown>
+/**
+ * `type` is `workflow.step.completed` and the like; the guides say which there are. Facts of a few events are `unknown`, those of many have a type here.
+ * @property delta a piece of an answer, and `kind` whether it is `text` or `reasoning`
+ */
+export type LadderEvent = { type: string; runId: string; rootRunId: string } & Partial<
+  Record<
+    'agent' | 'workflow' | 'supervisor' | 'orchestrator' | 'planner' | 'batch' | 'step' | 'tool' | 'callId' | 'sessionId' | 'delta' | 'kind',
+    string
+  > &
+    Record<'iteration' | 'turnIndex', number>
+> &
+  Record<string, unknown>
 
 const rung = /^(agent|workflow|supervisor|orchestrator|planner|batch)\./
 

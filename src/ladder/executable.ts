@@ -4,7 +4,7 @@ import { checkHeard, type Heard } from './audience.ts'
 import { type Awaiting, checkAwaited, tellEvent } from './awaited.ts'
 import { type Given, placed, runInputOf } from './beginning.ts'
 import { atWork, type CallPlace } from './calling/calls.ts'
-import { isForced } from './calling/forced.ts'
+import { takenAlong } from './calling/forced.ts'
 import { lend, lentTo } from './contexts.ts'
 import { type ToolOptions, toolOf, toolOptions } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
@@ -237,11 +237,8 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
       const forget = this.#options.add(runId, options)
       try {
         const follow = () => this.known(runId, followRun(actor, following))
-        const settled = await follow().catch(async (error: unknown) => {
-          await this.#takeOver(runId, error, options.called)
-          return follow()
-        })
-        return await this.#result(settled, options)
+        const along = { called: options.called, code: this.driftCode, runtime: this.bound.runtime, adopt: () => this.adopt(runId) }
+        return await this.#result(await takenAlong(follow, along), options)
       } finally {
         forget()
         takeBack?.()
@@ -249,13 +246,6 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     }
     streamed.follow((options.called ? this.binding.outlasting(options.called.caller, work) : work()).finally(() => leave.abort()))
     return streamed
-  }
-
-  /** Of a run that another version has begun: where its caller was forced to go on, it is too. @throws what was thrown where that is not so; LadderError on drift */
-  async #takeOver(runId: string, thrown: unknown, called: CallPlace | undefined): Promise<void> {
-    const hasDrifted = thrown instanceof LadderError && thrown.code === this.driftCode
-    if (!hasDrifted || !called || !(await isForced(this.bound.runtime, called.key, runId))) throw thrown
-    await this.adopt(runId)
   }
 
   async #given(input: Input | undefined, { history: said, signal }: CallOptions): Promise<Given> {

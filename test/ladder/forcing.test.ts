@@ -115,8 +115,8 @@ const called = async () => {
       return workflow({ name, steps: [call, ...more.map(step)] as never })
     }
     const inner = workflow({ name: 'inner', steps: names.map(step) })
-    const middle = calling('middle', inner as Workflow, [last])
-    return { outer: calling('outer', middle, [last]), all: [inner, middle] as Workflow[] }
+    const middle = calling('middle', inner, [last])
+    return { outer: calling('outer', middle, [last]), all: [inner, middle] }
   }
   const [before, after] = [made(['one', 'two', 'three'], true, 'last'), made(['one', 'two', 'four'], false, 'end')]
   const kit = await aLadder(before.outer, ...before.all)

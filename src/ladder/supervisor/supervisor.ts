@@ -108,7 +108,7 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     this.#mirror?.ended(run as SupervisorRun)
   }
 
-  protected override alsoTold({ type, runId, rootRunId, delta, kind }: LadderEvent, within: string): LadderEvent[] {
+  protected override alsoTold({ type, runId, rootRunId, delta = '', kind }: LadderEvent, within: string): LadderEvent[] {
     if (type !== 'agent.trip.streaming' || kind !== 'text') return []
     const intent = this.#streamed.find((name) => runId.startsWith(`${within}/${name}/`))
     return intent === undefined ? [] : [{ type: 'supervisor.agent.streaming', runId: within, rootRunId, supervisor: this.name, agent: intent, delta }]

@@ -59,6 +59,8 @@ test('[WL-001, WL-002, WL-117] the model is asked until it calls no tool any mor
     'agent.completed',
   ])
   expect(events.flatMap(({ type, delta }) => (type === 'agent.trip.streaming' ? [delta] : [])).join('')).toBe('three')
+  expectTypeOf<LadderEvent['delta' | 'tool']>().toEqualTypeOf<string | undefined>()
+  expectTypeOf<LadderEvent['iteration']>().toEqualTypeOf<number | undefined>()
   expect(new Set(events.map(({ runId, rootRunId }) => `${runId} ${rootRunId}`))).toEqual(new Set(['s s']))
   expect(await kit.runtime.replay({ kind: 'sums', id: 'r' })).toMatchObject({ verdict: 'identical' })
 })
