@@ -122,7 +122,7 @@ const meantBy = (name: string): string => {
 const misplaced = (option: string, value: unknown): string | undefined => {
   const all: readonly unknown[] = Array.isArray(value) ? value : []
   if (option === 'agents' && all.some((one) => isRecord(one) && typeof one.execute === 'function'))
-    return `agents of statecast talk in sessions, those of statecast/ladder have runs: ${ladderHint}`
+    return `agents of 'statecast' talk in sessions, those of 'statecast/ladder' have runs: ${ladderHint}`
   const uncalled = option === 'extensions' ? all.find((one) => typeof one === 'function') : undefined
   return uncalled && `call it: extensions: [${uncalled.name}({ … })]`
 }

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { repository } from '../tidy/sources.ts'
-import { aFolder, aNode, statecast, stopped, tell } from './run.ts'
+import { aFolder, aNode, rpc, statecast, stopped, tell } from './run.ts'
 
 const app = join(repository, 'test/cli/fixtures/mail.ts')
 
@@ -11,7 +11,7 @@ test('an actor that kept failing is named with the command that revives it, and 
   const folder = aFolder()
   const node = await aNode({ folder }, '--app', app)
   await tell(node, 'letter', 'l', { type: 'send' }).catch(() => undefined)
-  await expect.poll(async () => (await statecast({ folder }, 'actors')).stdout).toContain('quarantined')
+  await expect.poll(() => rpc(node, 'actors.list')).toContain('quarantined')
 
   const doctor = await statecast({ folder }, 'doctor', '--offline')
   const trace = await statecast({ folder }, 'trace', 'letter/l')
@@ -45,7 +45,7 @@ test('without a node too; a conversation is named by its key', async () => {
   const folder = aFolder()
   const node = await aNode({ folder }, '--app', app)
   await tell(node, 'letter', 'l', { type: 'send' }).catch(() => undefined)
-  await expect.poll(async () => (await statecast({ folder }, 'actors')).stdout).toContain('quarantined')
+  await expect.poll(() => rpc(node, 'actors.list')).toContain('quarantined')
   await stopped(node)
   writeFileSync(join(folder, 'mail.up'), '')
   await statecast({ folder }, 'send', 'main', '1+1')

@@ -71,11 +71,18 @@ export const aNode = async (how: How, ...args: string[]): Promise<Node> => {
   return { ...node, ...(JSON.parse(await node.firstLine) as { url: string; pid: number; token: string }) }
 }
 
-/** Sends an event to an actor of the app, which no command does. */
-export const tell = async ({ url, token }: Node, kind: string, id: string, event: { type: string; [key: string]: unknown }): Promise<void> => {
+/** Asks a node without a command line: where a test asks again and again, each of those would take a process of its own. @returns what it says, as text */
+export const rpc = async ({ url, token }: Node, command: string, params: object = {}): Promise<string> => {
   const headers = { authorization: `Bearer ${readFileSync(token, 'utf8').trim()}` }
-  const response = await fetch(`${url}/rpc/actors.send`, { method: 'POST', headers, body: JSON.stringify({ kind, id, event }) })
-  if (!response.ok) throw new Error(await response.text())
+  const response = await fetch(`${url}/rpc/${command}`, { method: 'POST', headers, body: JSON.stringify(params) })
+  const said = await response.text()
+  if (!response.ok) throw new Error(said)
+  return said
+}
+
+/** Sends an event to an actor of the app, which no command does. */
+export const tell = async (node: Node, kind: string, id: string, event: { type: string; [key: string]: unknown }): Promise<void> => {
+  await rpc(node, 'actors.send', { kind, id, event })
 }
 
 /** Ends a node as its operator would, so that its folder is free again. */

@@ -157,8 +157,10 @@ test('[WL-129, WL-125] an agent whose call waits for a person, who answers at th
     const clerk = agent({ name: 'clerk', model: 'test/c', tools: [pay] })
     const answers = async ({ messages }: ModelRequest) => {
       const isPaid = messages.some(({ role }) => role === 'tool')
+      // Only once: on a busy machine the other node may have come to have it before this one is killed.
+      const hangs = isPaid && world.hangs && !world.did.includes('model after')
       world.did.push(isPaid ? 'model after' : 'model before')
-      if (isPaid && world.hangs) return forEver
+      if (hangs) return forEver
       return isPaid ? { text: 'all is paid', usage } : { calls: [{ name: 'pay', input: { sum: 7 } }], usage }
     }
     return { rungs: { clerk }, executables: [clerk], models: { 'test/c': answers } }

@@ -6,7 +6,7 @@ import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emi
 import type { AskReport } from '../../index.ts'
 import { wrapActions, wrapGuards } from '../around/wrapped.compile.rules.ts'
 import { workActions, workGuards } from '../calling/work.compile.rules.ts'
-import { keptCalls, paused } from '../calling/work.context.ts'
+import { keptCalls, paused, workWithRun } from '../calling/work.context.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type RunEnd, rootOf } from '../run.rules.ts'
@@ -123,7 +123,8 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
       'has failed': ({ event }) => endOf(event).ended === 'failed' && onwardOf(event) === undefined,
       ends: ({ event }) => 'end' in (onwardOf(event) ?? {}),
       'leads to': ({ event }, { step }: Params) => (onwardOf(event) as { goto?: string } | undefined)?.goto === step,
-      'is still to come': ({ context, event }, { step }: Params) => !isDecision(event) && isToCome(context, step),
+      'is still to come': ({ context, event }, { step, inside = [] }: Params & { inside?: readonly string[] }) =>
+        !isDecision(event) && isToCome(context, step) && !workWithRun(context).some((work) => inside.includes(work)),
       'was told before': ({ context }, { step }: Params) => Object.hasOwn(context.early ?? {}, step),
       'is a decision': ({ event }) => isDecision(event),
       'stopped at': ({ context }, { step }: Params) => context.next === step,

@@ -15,8 +15,9 @@ type StepShape = {
   rests?: { ms?: number; event?: string; reckons: boolean }
   /** Which of its name and those of its children are tried again. */
   retried: readonly string[]
-  /** By these names, the executable that runs inside of it. */
+  /** By these names, the executable that runs inside of it, and the types of events that one may wait for. */
   asks: Readonly<Record<string, string>>
+  hears: Readonly<Record<string, readonly string[]>>
 }
 export type WorkflowShape = {
   name: string
@@ -75,11 +76,15 @@ const resting = (name: string, { name: step, rests = { reckons: false } }: StepS
 
 type Kept = Readonly<Record<string, readonly { guard: unknown; actions: readonly unknown[] }[]>>
 
-/** What comes before a step waits for it is kept for that step: one event for each. */
+/** What comes before a step waits for it is kept for that step: one event for each. Where a run inside is there that may wait for such an event, it is for that one. */
 const keptFor = (steps: readonly StepShape[]): Kept => {
   const kept: Record<string, Kept[string]> = {}
-  for (const { name, rests: { event } = {} } of steps)
-    if (event !== undefined) kept[event] = [...(kept[event] ?? []), { guard: about('is still to come', name), actions: [about('keep', name)] }]
+  for (const { name, rests: { event } = {} } of steps) {
+    if (event === undefined) continue
+    const inside = steps.flatMap(({ hears }) => Object.keys(hears).filter((work) => hears[work]?.includes(event)))
+    const guard = { type: 'is still to come', params: { step: name, ...(inside.length > 0 && { inside }) } }
+    kept[event] = [...(kept[event] ?? []), { guard, actions: [about('keep', name)] }]
+  }
   return kept
 }
 

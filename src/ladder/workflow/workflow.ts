@@ -117,6 +117,7 @@ const shapeOf = (definition: AnyWorkflow): WorkflowShape => {
         name: step.name,
         retried: retried.map((one) => one.name),
         asks: Object.fromEntries(works.flatMap((one) => ('agent' in one ? [[one.name, one.agent.name]] : []))),
+        hears: Object.fromEntries(works.flatMap((one) => ('agent' in one ? [[one.name, one.agent.awaits.map(({ type }) => type)]] : []))),
         ...restsOf(step),
         children: childrenOf(step).map((child) => child.name),
         goes: leads ? all : [],
