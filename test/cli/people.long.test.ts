@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { aFolder, aNode, start, statecast, testApp, untilFile } from './run.ts'
+import { aFolder, aNode, rpc, start, statecast, testApp, untilFile } from './run.ts'
 
 /** The command that `statecast approvals` offers for the first call, as words. */
 const offered = (stdout: string): string[] => (/^ {2}statecast (approve .*?) {3}\(--deny/m.exec(stdout)?.[1] ?? '').split(' ')
@@ -172,13 +172,16 @@ test('a long story streams, Ctrl-C stops it, and what was told is kept', async (
 
 test('whoever speaks up during the story is answered at the end of the chapter', async () => {
   const folder = aFolder()
-  await aNode({ folder })
+  const node = await aNode({ folder })
   const story = start({ folder }, 'send', 'main', 'tell me a long story')
-  await expect.poll(async () => (await statecast({ folder }, 'actors')).stdout).toContain('calling.streaming')
+  await expect.poll(() => rpc(node, 'actors.list')).toContain('streaming')
 
   const steered = await statecast({ folder }, 'send', 'main', 'what is 6*7?')
 
   expect(steered.stdout).toBe('6*7 = 42\n')
-  expect((await story.ended).stdout).toMatch(/^The lamp on Skerry Rock .* did not know it\.\n\n6\*7 = 42\n$/)
-  expect((await statecast({ folder }, 'history', 'main')).stdout).not.toContain('third night')
+  // The first; on a busy machine a later one, and not the last.
+  expect((await story.ended).stdout).toMatch(
+    /^The lamp on Skerry Rock .* (?:did not know it|every thirty seconds|sea that still moved)\.\n\n6\*7 = 42\n$/s,
+  )
+  expect((await statecast({ folder }, 'history', 'main')).stdout).not.toContain('that was the story')
 })
