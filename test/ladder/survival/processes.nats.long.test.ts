@@ -1,4 +1,4 @@
-/** Two nodes, each in a process of its own: the one that has the run is killed (`kill -9`) at moments that a seed chooses, and the other one goes on. */
+/** Two nodes, each in a process of its own: the one that has the run is killed (`kill -9`) at moments that a seed chooses, and the other one goes on. Each day half of the scenarios. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { readLines } from '../../crash/lines.ts'
 import { seeded } from '../../crash/runs.ts'
 import { ownNats } from '../../support/nats.ts'
+import { isToday } from '../../support/share.ts'
 import { careful } from './agents.ts'
 import type { Left } from './left.ts'
 import { inMemory, livedThrough, type Told } from './lives.ts'
@@ -38,7 +39,9 @@ const roots: [Scenario, { kind: string; id: string }][] = [
   [session, { kind: 'office', id: 's' }],
 ]
 
-test.concurrent.for(roots.map(([scenario, root], place) => ({ name: scenario.name, scenario, root, place })))(
+const rootsToday = roots.map(([scenario, root], place) => ({ name: scenario.name, scenario, root, place })).filter(({ place }) => isToday(place, 2))
+
+test.concurrent.for(rootsToday)(
   `[WL-025, WL-080, WL-101, WL-113, WL-125] $name: its node is killed -9 ${kills} times, and each time the other one comes to the same report and trace; nothing that was written down is paid or done again (seed ${seed})`,
   { timeout: 1_200_000 },
   async ({ name, scenario, root, place }, { onTestFinished }) => {

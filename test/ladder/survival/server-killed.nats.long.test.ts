@@ -1,4 +1,4 @@
-/** The NATS server itself is killed (`kill -9`) in the middle of a run, and started again: the run goes on when it is back. */
+/** The NATS server itself is killed (`kill -9`) in the middle of a run, and started again: the run goes on when it is back. Each day half of the scenarios. */
 import { beforeAll, expect, test } from 'vitest'
 import { natsServer } from '../../../scripts/nats-server.ts'
 import type { Logger } from '../../../src/contracts/environment.ts'
@@ -7,6 +7,7 @@ import { ladder } from '../../../src/ladder/index.ts'
 import { partsOf } from '../../../src/runtime/index.ts'
 import { seeded } from '../../crash/runs.ts'
 import { natsFetchMs, startNats } from '../../support/nats.ts'
+import { isToday } from '../../support/share.ts'
 import { careful } from './agents.ts'
 import { leftBy, plain } from './left.ts'
 import { inMemory, livedThrough, type Told } from './lives.ts'
@@ -50,7 +51,9 @@ const told: readonly [Scenario, keyof typeof outages][] = [
   [session, 'for so long that nodes count as gone'],
 ]
 
-test.concurrent.for(told.map(([scenario, outage], place) => ({ name: scenario.name, scenario, outage, place })))(
+const toldToday = told.map(([scenario, outage], place) => ({ name: scenario.name, scenario, outage, place })).filter(({ place }) => isToday(place, 2))
+
+test.concurrent.for(toldToday)(
   `[WL-101, WL-113, WL-125, WL-083] $name: the server is killed twice and away $outage, and the run comes to the same report and trace (seed ${seed})`,
   { timeout: 600_000 },
   async ({ scenario, outage, place }, { onTestFinished }) => {
