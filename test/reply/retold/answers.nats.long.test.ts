@@ -1,9 +1,9 @@
-/** Stories about what goes out, on a NATS server: each day another third of them. */
+/** Stories about what goes out, on a NATS server: each day another fifth of them. */
 import { isToday } from '../../support/share.ts'
 import { retellOnNats } from './on-nats.ts'
 import { aboutAnswers, numberOf, stories } from './retold.ts'
 
 retellOnNats(
   stories.filter((file) => aboutAnswers.test(file)),
-  (test) => isToday(numberOf(test), 3),
+  (test) => isToday(numberOf(test), 5),
 )
