@@ -4,6 +4,9 @@ import type { Clock } from '../index.ts'
 /** ms that a store, a memory or other code has which holds up a session. */
 export const codeMaxMs = 30_000
 
+/** What is said where it has taken longer. */
+export const unanswered = (what: string): string => `${what} has given no answer for ${codeMaxMs / 1000} seconds`
+
 /** ms more, of real time: where a clock has leapt, as after a sleep of the machine, an answer may be about to come. */
 const graceMs = 50
 

@@ -1,5 +1,5 @@
 /** A runtime with executables, on virtual time. */
-import { type LadderOptions, ladder } from '../../src/ladder/index.ts'
+import { type LadderOptions, ladder, type Streamed } from '../../src/ladder/index.ts'
 import { type ScriptedSource, type TestRuntime, testRuntime } from '../../src/testing/index.ts'
 
 export const aLadder = (...executables: Registered[]) => testRuntime({ extensions: [ladder({ executables })] })
@@ -9,6 +9,13 @@ export const aLadderOf = (models: Record<string, ScriptedSource>, ...executables
   testRuntime({ extensions: [ladder({ executables })], models })
 
 type Registered = LadderOptions['executables'][number]
+
+/** Resolves when a run has come to a step of this name, its own or one of a run inside. */
+export const comesTo = <Result>(run: Streamed<Result>, wanted: string): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  run.on({ 'workflow.step.starting': ({ step }) => step === wanted && resolve() })
+  return promise
+}
 
 /** A report, or a result, apart from when it was. */
 export const timeless = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll(/"(?:startedAt|endedAt|duration)":\d+/g, '"t":0'))

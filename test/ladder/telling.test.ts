@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { agent, batch, type Executable, planner, supervisor, workflow } from '../../src/ladder/index.ts'
-import { aLadderOf } from './a-ladder.ts'
+import { aLadderOf, comesTo } from './a-ladder.ts'
 
 const payment = workflow({
   name: 'payment',
@@ -86,16 +86,11 @@ test('where a step of its own and one inside wait for the same, both are told', 
     ],
   })
   await using kit = await aLadderOf({}, top)
-  const reached = (wanted: string) => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    running.on({ 'workflow.step.starting': ({ step }) => step === wanted && resolve() })
-    return promise
-  }
   const running = top.stream(undefined, { runId: 'r' })
-  await kit.clock.until(reached('wait'))
+  await kit.clock.until(comesTo(running, 'wait'))
 
   await kit.clock.until(top.send('r', { type: 'paid', ...paid }))
-  await kit.clock.until(reached('own'))
+  await kit.clock.until(comesTo(running, 'own'))
   await kit.clock.until(top.send('r', { type: 'paid', amount: 6 }))
 
   expect((await kit.clock.until(running.result)).data).toEqual({ amount: 6 })

@@ -22,6 +22,7 @@ import { createFailedError, isSendersAffair, poisonError, quarantinedError } fro
 
 /** Folding a longer journal again for one look would hold everybody up. */
 const refoldMax = 1_000
+
 export type Applied = { waiting: Waiting; outputs: Output[] }
 
 /** Inputs that made the machine fail, and the last failure that counts as one of the actor. */
@@ -285,9 +286,8 @@ export class State {
   async save(log: Logger): Promise<void> {
     const { journal, address, registration } = this.#options
     const { ledger, replica } = this
-    const { seq } = ledger
-    if (!replica || seq === this.savedSeq || ledger.quarantine || this.initialOutputs.length > 0) return
-    const bytes = encodeSnapshot(address, registration, ledger, replica)
+    if (!replica || ledger.seq === this.savedSeq || ledger.quarantine || this.initialOutputs.length > 0) return
+    const [seq, bytes] = [ledger.seq, encodeSnapshot(address, registration, ledger, replica)]
     this.#tried = { seq, bytes: bytes?.length ?? 0 }
     if (!bytes) return
     try {

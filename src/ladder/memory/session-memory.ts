@@ -1,7 +1,7 @@
 /** What a session remembers, and what it is reminded of before a turn. A memory that fails is a warning, and no turn fails with it. */
 import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { anything, isRecord, type KindsOf, optionsIn } from '../given.ts'
-import { codeMaxMs, inTime, type Timer } from '../in-time.ts'
+import { inTime, type Timer, unanswered } from '../in-time.ts'
 import { checkedRecall, type Tier, wrong } from './definition.ts'
 import type { MemoryHit, MemoryStore } from './memory-store.ts'
 
@@ -91,7 +91,7 @@ const asked = async <Value>(what: string, { signal, timer }: Asked, ask: Ask<Val
     timer,
     () => ask({ signal: leave.signal }),
     () => {
-      const late = new Error(`${what} has given no answer for ${codeMaxMs / 1000} seconds`)
+      const late = new Error(unanswered(what))
       leave.abort(late)
       return late
     },

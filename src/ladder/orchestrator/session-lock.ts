@@ -1,6 +1,6 @@
 /** A lock of the caller's own, which a session holds for each of its turns: for runtimes that share the store of their sessions, and not their journals. */
 import { LadderError, wordsOf } from '../errors.ts'
-import { codeMaxMs, inTime, type Timer } from '../in-time.ts'
+import { inTime, type Timer, unanswered } from '../in-time.ts'
 
 export type LockedSession = { orchestrator: string; sessionId: string }
 
@@ -46,7 +46,7 @@ export const checkedLock = (name: string, given: unknown): CheckedLock | undefin
 /** @throws LadderError ORCHESTRATOR_FAILED where code of the lock does, or gives no answer */
 export const asked = async <Value>(timer: Timer, what: string, work: () => Value | Promise<Value>): Promise<Value> => {
   try {
-    return await inTime(timer, work, () => new Error(`it has given no answer for ${codeMaxMs / 1000} seconds`))
+    return await inTime(timer, work, () => new Error(unanswered('it')))
   } catch (thrown) {
     throw new LadderError('ORCHESTRATOR_FAILED', `${what} of the session lock failed: ${wordsOf(thrown)}`, {
       cause: thrown,

@@ -1,7 +1,7 @@
 /** A store that may be anybody's: whatever it throws comes as STORE_FAILED, as the contract says; so does what is none of what it has to give, and that it gives no answer. */
 import { LadderError } from '../errors.ts'
 import { isRecord, shown } from '../given.ts'
-import { codeMaxMs, inTime, type Timer } from '../in-time.ts'
+import { inTime, type Timer, unanswered } from '../in-time.ts'
 import { failed } from './keys.ts'
 import type { CheckpointRow, CheckpointStore, SessionRecord } from './store.ts'
 
@@ -26,7 +26,7 @@ export const isCheckpointStore = (value: unknown): value is CheckpointStore =>
 const awaited: readonly string[] = ['load', 'save', 'prune', 'record', 'lock', 'unlock', 'setSummarizedThrough'] satisfies (keyof CheckpointStore)[]
 
 const late = (method: string): LadderError =>
-  new LadderError('STORE_FAILED', `${method}() of the store has given no answer for ${codeMaxMs / 1000} seconds`, {
+  new LadderError('STORE_FAILED', unanswered(`${method}() of the store`), {
     hint:
       method === 'save'
         ? 'see whether the store can be reached, and whether the turn is in it'

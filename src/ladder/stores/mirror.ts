@@ -1,7 +1,7 @@
 /** Runs in flight as their store has them: written over with each of their steps, beside their journals, for whoever reads the store. */
 import type { LadderEvent } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
-import { codeMaxMs, inTime, type Timer } from '../in-time.ts'
+import { inTime, type Timer, unanswered } from '../in-time.ts'
 import type { Warn } from '../listeners.ts'
 import { type RunState, rootOf, statusOf } from '../run.rules.ts'
 import type { RunSnapshot, SnapshotStore } from './store.ts'
@@ -72,7 +72,7 @@ export class Mirror<Run extends RunState, End> {
       await inTime(
         timer(),
         () => store.save(snapshot),
-        () => new Error(`save() has given no answer for ${codeMaxMs / 1000} seconds`),
+        () => new Error(unanswered('save()')),
       )
       return undefined
     } catch (thrown) {

@@ -27,8 +27,6 @@ export type WorkflowShape = {
   maxSteps: number
   /** Code stands around it. */
   wraps?: true
-  /** A run inside of it may wait for events. */
-  tells?: true
 }
 
 /** The actor that makes the output of a run: no step can have this name. */
@@ -74,11 +72,15 @@ const resting = (name: string, { name: step, rests = { reckons: false } }: StepS
   },
 })
 
-type Kept = Readonly<Record<string, readonly { guard: unknown; actions: readonly unknown[] }[]>>
+/** By the type of an event. */
+type EarlyArrows = Readonly<Record<string, readonly { guard: unknown; actions: readonly unknown[] }[]>>
+
+/** A run inside may wait for events. */
+const mayHear = (steps: readonly StepShape[]): boolean => steps.some(({ hears }) => Object.values(hears).some((types) => types.length > 0))
 
 /** What comes before a step waits for it is kept for that step: one event for each. Where a run inside is there that may wait for such an event, it is for that one. */
-const keptFor = (steps: readonly StepShape[]): Kept => {
-  const kept: Record<string, Kept[string]> = {}
+const keptFor = (steps: readonly StepShape[]): EarlyArrows => {
+  const kept: Record<string, EarlyArrows[string]> = {}
   for (const { name, rests: { event } = {} } of steps) {
     if (event === undefined) continue
     const inside = steps.flatMap(({ hears }) => Object.keys(hears).filter((work) => hears[work]?.includes(event)))
@@ -89,7 +91,7 @@ const keptFor = (steps: readonly StepShape[]): Kept => {
 }
 
 /** A step may wait for an event that is called like the decision about a call. */
-const besideDecisions = ({ approve, ...others }: Kept) => ({
+const besideDecisions = ({ approve, ...others }: EarlyArrows) => ({
   ...others,
   ...(approve && { approve: [...approve, { guard: 'is a decision', ...hearing.approve }] }),
 })
@@ -147,7 +149,7 @@ export const chartOf = (shape: WorkflowShape) => (shape.wraps ? wrapped(bareChar
 const firstOf = ({ name, steps }: WorkflowShape): string => `#${name}.steps.${steps[0]?.name}`
 
 const bareChart = (shape: WorkflowShape) => {
-  const { name, version, description, steps, tells } = shape
+  const { name, version, description, steps } = shape
   const first = firstOf(shape)
   const resume = steps.map((step) => ({ guard: about('stopped at', step.name), target: `#${name}.steps.${step.name}`, actions: ['mend'] }))
   const cutOff = cancelling(name)
@@ -175,7 +177,7 @@ const bareChart = (shape: WorkflowShape) => {
         on: {
           cancel: [cutOff.arrow, { target: `#${name}.cancelled`, actions: ['cancel'] }],
           ...hearing,
-          ...(tells && telling),
+          ...(mayHear(steps) && telling),
           ...besideDecisions(early),
         },
       },

@@ -108,7 +108,6 @@ const shapeOf = (definition: AnyWorkflow): WorkflowShape => {
     maxSteps,
     ...(version !== undefined && { version }),
     ...(description !== undefined && { description }),
-    ...(worksOf(definition).some((step) => 'agent' in step && step.agent.awaits.length > 0) && { tells: true as const }),
     steps: steps.map((step) => {
       const leads = Boolean(step.nextStep ?? step.onFailure ?? definition.nextStep)
       const works = isWork(step) ? [step] : childrenOf(step)

@@ -1,16 +1,11 @@
 /** Events that come before the step that waits for them. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { agent, type Streamed, workflow } from '../../../src/ladder/index.ts'
+import { agent, workflow } from '../../../src/ladder/index.ts'
 import { tool } from '../../../src/tools/index.ts'
-import { aLadder, aLadderOf, killedAt } from '../a-ladder.ts'
+import { aLadder, aLadderOf, comesTo, killedAt } from '../a-ladder.ts'
 
 const hour = 60 * 60_000
-const comesTo = <Result>(run: Streamed<Result>, wanted: string): Promise<void> => {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  run.on({ 'workflow.step.starting': ({ step }) => step === wanted && resolve() })
-  return promise
-}
 
 const aShop = () =>
   workflow({

@@ -1,15 +1,10 @@
 /** Steps that sleep, and steps that wait for an event. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Streamed, workflow } from '../../../src/ladder/index.ts'
-import { aLadder } from '../a-ladder.ts'
+import { workflow } from '../../../src/ladder/index.ts'
+import { aLadder, comesTo } from '../a-ladder.ts'
 
 const day = 24 * 60 * 60_000
-const comesTo = <Result>(run: Streamed<Result>, wanted: string): Promise<void> => {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  run.on({ 'workflow.step.starting': ({ step }) => step === wanted && resolve() })
-  return promise
-}
 
 test('a step sleeps for two days, and one until a moment that is reckoned, over a crash', async () => {
   const ran: string[] = []
