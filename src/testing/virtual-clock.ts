@@ -25,10 +25,10 @@ const patience = 200
 const realPauses = 1_000
 const realPauseMs = 5
 /**
- * ms of processor time after which a file that is still being read, such as a pipe, is waited for no longer. Not of real time: on a busy machine this process gets
- * little of it, and so does whatever reads.
+ * ms of processor time after which a file that is still being read, such as a pipe, or a thread that has not answered, is waited for no longer. Not of real time:
+ * on a busy machine this process gets little of it, and so does whatever reads.
  */
-const filePatienceMs = 3_000
+const diskPatienceMs = 5_000
 const spentMs = (): number => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1_000
@@ -45,20 +45,20 @@ export const virtualClock = (startMs = Date.UTC(2026, 0, 31, 8, 5), { outside }:
   let count = 0
   const timers = new Map<number, { at: number; callback: () => void }>()
 
-  /** Since when a file has been read or written, in processor time. */
-  let filesSince: number | undefined
-  const usesFiles = (): boolean => {
-    if (!process.getActiveResourcesInfo().some((name) => /^(?:FSReq|CloseReq)/.test(name))) {
-      filesSince = undefined
+  /** Since when a file has been read or written, or the process kept alive for a thread, such as the one that writes the journal; in processor time. */
+  let busySince: number | undefined
+  const diskIsBusy = (): boolean => {
+    if (!process.getActiveResourcesInfo().some((name) => /^(?:FSReq|CloseReq|MessagePort)/.test(name))) {
+      busySince = undefined
       return false
     }
-    filesSince ??= spentMs()
-    return spentMs() - filesSince < filePatienceMs
+    busySince ??= spentMs()
+    return spentMs() - busySince < diskPatienceMs
   }
 
   const settle = async (): Promise<void> => {
     do for (let turn = 0; turn < settleTurns; turn++) await nextTurn()
-    while (usesFiles())
+    while (diskIsBusy())
     await outside?.()
   }
   /** Fires the earliest timer that is due by `end`; of several at one time the one that was set first. */
@@ -106,7 +106,7 @@ export const virtualClock = (startMs = Date.UTC(2026, 0, 31, 8, 5), { outside }:
           return (typeof goal === 'function' ? value : goal) as T
         }
         await outside?.()
-        if ((outside && reached()) || usesFiles()) continue
+        if ((outside && reached()) || diskIsBusy()) continue
         if (fireNext(end)) idle = 0
         else if (++idle > patience + realPauses) throw new Error(`what the test waits for did not happen within ${timeMaxMs} ms of virtual time`)
         else if (idle > patience) await realPause()

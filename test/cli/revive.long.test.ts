@@ -11,7 +11,7 @@ test('an actor that kept failing is named with the command that revives it, and 
   const folder = aFolder()
   const node = await aNode({ folder }, '--app', app)
   await tell(node, 'letter', 'l', { type: 'send' }).catch(() => undefined)
-  await expect.poll(() => rpc(node, 'actors.list')).toContain('quarantined')
+  await expect.poll(() => rpc(node, 'actors.list')).toContain('"quarantine"')
 
   const doctor = await statecast({ folder }, 'doctor', '--offline')
   const trace = await statecast({ folder }, 'trace', 'letter/l')
@@ -45,7 +45,7 @@ test('without a node too; a conversation is named by its key', async () => {
   const folder = aFolder()
   const node = await aNode({ folder }, '--app', app)
   await tell(node, 'letter', 'l', { type: 'send' }).catch(() => undefined)
-  await expect.poll(() => rpc(node, 'actors.list')).toContain('quarantined')
+  await expect.poll(() => rpc(node, 'actors.list')).toContain('"quarantine"')
   await stopped(node)
   writeFileSync(join(folder, 'mail.up'), '')
   await statecast({ folder }, 'send', 'main', '1+1')

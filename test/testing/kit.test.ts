@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { agent, tool } from '../../src/index.ts'
@@ -39,6 +41,20 @@ test('virtual time: none passes while a file is being read, however long that ta
   const { length } = await clock.until(readFile(file))
 
   expect(length).toBe(32_000_000)
+  expect(clock.now()).toBe(0)
+})
+
+test('virtual time: none passes while a thread that the process lives for has not answered', async () => {
+  const slow = `const { parentPort } = require('node:worker_threads'); parentPort.on('message', (work) => setTimeout(() => parentPort.postMessage(work), 100))`
+  const thread = new Worker(slow, { eval: true })
+  onTestFinished(async () => void (await thread.terminate()))
+  await once(thread, 'online')
+  const clock = virtualClock(0)
+  clock.setTimeout(() => undefined, 60_000)
+
+  thread.postMessage('work')
+  await clock.until(once(thread, 'message'))
+
   expect(clock.now()).toBe(0)
 })
 
