@@ -110,6 +110,10 @@ test('[WL-122] an answer that does not fit is asked for again with what is wrong
     error: { code: 'SCHEMA_VALIDATION_FAILED', category: 'validation', context: { issues: [{ path: 'people' }] } },
     report: { status: 'failed', trips: 1 },
   })
+  // An answer that is asked for again is a trip as any other.
+  const brief = agent({ name: 'brief', model: 'test/a', output, repair: 5, maxTrips: 1 })
+  await using other = await aLadderOf({ 'test/a': model }, brief)
+  expect(await other.clock.until(brief.execute('Ulm?'))).toMatchObject({ error: { code: 'SCHEMA_VALIDATION_FAILED' }, report: { trips: 1 } })
   // It goes on where it stopped: the model is told what was wrong.
   expect(await kit.clock.until(strict.resume('f'))).toMatchObject({ data: { people: 126000 }, report: { trips: 2 } })
 })
@@ -167,6 +171,20 @@ test('[WL-131] models are asked in their order where one is slow, down or overlo
     },
   })
   expect(await kit.clock.until(refused.execute('hi'))).toMatchObject({ error: { code: 'PROVIDER_INVALID_REQUEST' }, report: { status: 'failed' } })
+})
+
+test('[WL-131] where a model breaks off in the middle of its answer, another one gives the whole of it: that trip begins anew, and what was told before is no part of it', async () => {
+  const spare = agent({ name: 'spare', model: 'test/a', fallbacks: ['test/b'], maxRetries: 0 })
+  const broken = { chunks: ['half ', 'of'], error: { code: 'provider_unavailable', message: 'cut' } }
+  await using kit = await aLadderOf({ 'test/a': [broken] as never, 'test/b': [{ text: 'whole' }] }, spare)
+  const heard: unknown[] = []
+  const on = {
+    'agent.trip.started': ({ trip, model }: LadderEvent) => void heard.push([trip, model]),
+    'agent.trip.streaming': ({ delta }: LadderEvent) => void heard.push(delta),
+  }
+
+  expect(await kit.clock.until(spare.execute('hi', { on }))).toMatchObject({ data: 'whole', report: { trips: 1, model: 'test/b' } })
+  expect(heard).toEqual([[1, 'test/a'], 'half ', 'of', [1, 'test/b'], 'whole'])
 })
 
 test('[WL-119] calls of one answer begin in their order and are answered in it, whichever ends first; one after another where the author says so', async () => {

@@ -32,6 +32,12 @@ test('[WL-127] with 100 tokens and trips of 60 it ends after the second, before 
   expect(await kit.runtime.replay({ kind: 'clerk', id: 'r' })).toMatchObject({ verdict: 'identical' })
 })
 
+test('[WL-127] what is used up to the last token is within the budget', async () => {
+  const exact = agent({ name: 'exact', model: 'test/a', budget: { maxTokens: 60 } })
+  await using kit = await aLadderOf({ 'test/a': [{ text: 'done', usage }] }, exact)
+  expect(await kit.clock.until(exact.execute('go'))).toMatchObject({ data: 'done', usage: { total: 60 } })
+})
+
 test('[WL-127] dollars and time have limits too; the answer that goes over one is too late', async () => {
   const dear = agent({ name: 'dear', model: 'test/a', price: { input: 1000, output: 1000 }, budget: { maxCostUSD: 0.05 } })
   const slow = agent({ name: 'slow', model: 'test/slow', budget: { maxLatencyMs: 2_000 } })

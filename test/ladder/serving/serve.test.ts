@@ -102,6 +102,8 @@ test('[WL-136] each bad request gets its status and says what to do, and nothing
   })
   for (const authorization of [`Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`, token])
     expect(await bad(post('/flow', {}, { headers: { authorization } }))).toMatchObject({ status: 401 })
+  // Whoever is not let in learns of no name whether it is there.
+  expect(await bad(post('/other', {}, { headers: { authorization: '' } }))).toMatchObject({ status: 401 })
   expect(await bad(post('/other', { input: { n: 1 } }))).toMatchObject({ status: 404 })
   expect(await bad(post('/flow/more', { input: { n: 1 } }))).toMatchObject({ status: 404 })
   expect(await bad(post('/__proto__', { input: { n: 1 } }))).toMatchObject({ status: 404 })
