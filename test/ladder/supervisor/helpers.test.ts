@@ -115,6 +115,21 @@ test('[WL-097] an acknowledgement is at work while it is chosen, and what it add
   expect(words(events).indexOf('ack.completed')).toBeLessThan(words(events).indexOf('iteration.completed'))
 })
 
+test('[WL-097, WL-104] an acknowledgement is told of what was said before where its author says how much', async () => {
+  const seen: unknown[] = []
+  const desk = supervisor({
+    name: 'desk',
+    intents: { a: () => undefined },
+    historyWindow: { ack: 1 },
+    ack: ({ history }) => void seen.push(history),
+    route: () => END,
+  })
+  await using kit = await aLadder(desk)
+  const said = ['first', 'last'].map((content) => ({ role: 'user' as const, content }))
+  await kit.clock.until(desk.execute('x', { history: said }))
+  expect(seen).toEqual([[said[1]]])
+})
+
 test('[WL-097] one that is slow is left behind, and one that fails fails nothing', async () => {
   const made = (name: string, ack: () => Promise<never>) =>
     supervisor({
@@ -313,6 +328,22 @@ test('[WL-105] a team with a gate of quality: reviewer, fixer, reviewer, and the
   expect(report).toMatchObject({ type: 'team', name: 'crew', terminatedBy: 'evaluate' })
   expect(report.iterations?.map((one) => (one as { decision: { next: string[] } }).decision.next)).toEqual([['reviewer'], ['fixer'], ['reviewer']])
   expect(await kit.runtime.replay({ kind: 'crew', id: 'r' })).toMatchObject({ verdict: 'identical' })
+})
+
+test('[WL-105] a model may be the manager of a team', async () => {
+  const member = { run: () => ({ approved: true }), description: 'Looks.' }
+  const crew = team({
+    name: 'crew',
+    manager: router({ intents: ['reviewer', 'fixer'], model: 'test/manager' }),
+    members: { reviewer: member, fixer: { ...member, description: 'Mends.' } },
+    gate: 'quality',
+  })
+  await using kit = await aLadderOf({ 'test/manager': [{ text: '{"next":"reviewer"}', usage }] }, crew)
+  expect((await kit.clock.until(crew.execute('x'))).report).toMatchObject({
+    type: 'team',
+    terminatedBy: 'evaluate',
+    iterations: [{ decision: { source: 'router', next: ['reviewer'] } }],
+  })
 })
 
 test('[WL-105] gates of proof and of code; a role that is missing is said where it is written', async () => {
