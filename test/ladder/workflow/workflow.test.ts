@@ -1,7 +1,7 @@
 /** Workflows as their authors and users meet them. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { LadderError, type LadderEvent, ladder, workflow } from '../../../src/ladder/index.ts'
+import { agent, LadderError, type LadderEvent, ladder, workflow } from '../../../src/ladder/index.ts'
 import { aLadder } from '../a-ladder.ts'
 
 const named = (types: LadderEvent[]): string[] => types.map(({ type, step }) => `${type.replace('workflow.', '')}${step ? ` ${step}` : ''}`)
@@ -93,6 +93,7 @@ test.each<[string, unknown, RegExp]>([
   ['a step named like a path', { name: 'x', steps: [{ name: 'a.b', run }] }, /no name of a step/],
   ['a step that does nothing', { name: 'x', steps: [{ name: 'a' }] }, /has nothing to do/],
   ['a step that does two things', { name: 'x', steps: [{ name: 'a', run, parallel: [] }] }, /has run and parallel/],
+  ['a step of code that asks as well', { name: 'x', steps: [{ name: 'a', run, agent: agent({ name: 'y' }) }] }, /has run and agent/],
   [
     'two of one name',
     {
