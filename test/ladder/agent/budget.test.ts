@@ -52,6 +52,17 @@ test('[WL-127] dollars and time have limits too; the answer that goes over one i
   expect(error?.context.actual).toBeGreaterThan(2_000)
 })
 
+test('[WL-127] a run that is gone on with may cost as much again', async () => {
+  const price = { input: 1000, output: 1000 }
+  const clerk = agent({ name: 'clerk', model: 'test/a', tools: [aLook([])], price, budget: { maxCostUSD: 0.07 } })
+  const enough = { text: 'enough', usage: { inputTokens: 5, outputTokens: 5 } }
+  await using kit = await aLadderOf({ 'test/a': [restless, restless, enough] }, clerk)
+  expect(await kit.clock.until(clerk.execute('go', { runId: 'r' }))).toMatchObject({
+    error: { code: 'BUDGET_EXCEEDED', context: { unit: 'USD', actual: expect.closeTo(0.12, 12) } },
+  })
+  expect(await kit.clock.until(clerk.resume('r'))).toMatchObject({ data: 'enough', usage: { cost: { total: expect.closeTo(0.13, 12) } } })
+})
+
 const asking = () => {
   const told: string[] = []
   const model = ({ messages }: ModelRequest) => {
