@@ -138,12 +138,7 @@ export const ladder: readonly { id: string; text: string; differently?: string }
   { id: 'WL-128', text: 'input and output can be checked, before any tool runs; the answer to a question asked before may come from a cache' },
   { id: 'WL-129', text: 'a tool call may need an approval, be edited or refused, also from another process, and is decided once' },
   { id: 'WL-130', text: 'each thing that happens in an agent is told in order, and a hook that throws changes nothing' },
-  {
-    id: 'WL-131',
-    text: 'when a model is busy, late or broken the next one is asked, but never after the first piece of a stream',
-    differently:
-      'a stream that breaks off fails over as well: its trip begins anew, and what was told of it counts no more. Which failures lead on is not configured',
-  },
+  { id: 'WL-131', text: 'when a model is busy, late or broken the next one is asked, but never after the first piece of a stream' },
   { id: 'WL-132', text: 'one executable runs over many items, some at once; each fails by itself, and results stand in their places' },
   { id: 'WL-133', text: 'a model plans over what is registered; a bad plan is refused before any step, and a plan is not made anew on resume' },
   { id: 'WL-134', text: 'a fresh agent for one task hangs below its caller, which survives when the budget is spent' },

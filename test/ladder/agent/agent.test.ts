@@ -173,18 +173,52 @@ test('[WL-131] models are asked in their order where one is slow, down or overlo
   expect(await kit.clock.until(refused.execute('hi'))).toMatchObject({ error: { code: 'PROVIDER_INVALID_REQUEST' }, report: { status: 'failed' } })
 })
 
-test('[WL-131] where a model breaks off in the middle of its answer, another one gives the whole of it: that trip begins anew, and what was told before is no part of it', async () => {
-  const spare = agent({ name: 'spare', model: 'test/a', fallbacks: ['test/b'], maxRetries: 0 })
+test('[WL-131] where a model breaks off in the middle of its answer, another one is asked only where the author says so: that trip begins anew, and what was told before is no part of it', async () => {
+  const parts = { model: 'test/a', fallbacks: ['test/b'], maxRetries: 0 }
+  const [strict, spare] = [agent({ name: 'strict', ...parts }), agent({ name: 'spare', ...parts, failover: { midStream: true } })]
   const broken = { chunks: ['half ', 'of'], error: { code: 'provider_unavailable', message: 'cut' } }
-  await using kit = await aLadderOf({ 'test/a': [broken] as never, 'test/b': [{ text: 'whole' }] }, spare)
+  await using kit = await aLadderOf({ 'test/a': () => broken as never, 'test/b': () => ({ text: 'whole' }) }, strict, spare)
   const heard: unknown[] = []
   const on = {
     'agent.trip.started': ({ trip, model }: LadderEvent) => void heard.push([trip, model]),
     'agent.trip.streaming': ({ delta }: LadderEvent) => void heard.push(delta),
   }
 
+  expect(await kit.clock.until(strict.execute('hi', { on }))).toMatchObject({ error: { code: 'PROVIDER_ERROR', message: 'cut' } })
+  expect(heard.splice(0)).toEqual([[1, 'test/a'], 'half ', 'of'])
   expect(await kit.clock.until(spare.execute('hi', { on }))).toMatchObject({ data: 'whole', report: { trips: 1, model: 'test/b' } })
   expect(heard).toEqual([[1, 'test/a'], 'half ', 'of', [1, 'test/b'], 'whole'])
+})
+
+test('[WL-131] a model that has broken off is asked again, and no other one after it; its next trip may have another one', async () => {
+  const answers = [
+    { chunks: ['half'], error: { code: 'provider_unavailable', message: 'cut' } },
+    { error: { code: 'provider_unavailable', message: 'down' } },
+    { text: 'no JSON' },
+    { error: { code: 'provider_unavailable', message: 'down' } },
+  ]
+  const stubborn = agent({ name: 'stubborn', model: 'test/a', fallbacks: ['test/b'], maxRetries: 2, output: z.object({ n: z.number() }), repair: 1 })
+  await using kit = await aLadderOf({ 'test/a': () => answers.shift() as never, 'test/b': () => ({ text: '{"n":1}' }) }, stubborn)
+
+  expect(await kit.clock.until(stubborn.execute('hi'))).toMatchObject({ data: { n: 1 }, report: { trips: 2, model: 'test/b' } })
+  expect(answers).toEqual([])
+})
+
+test('[WL-131] which failures lead to another model is said by the author', async () => {
+  const picky = agent({ name: 'picky', model: 'test/busy', fallbacks: ['test/down', 'test/b'], maxRetries: 0, failover: { on: ['rate_limit'] } })
+  const failing = (code: 'provider_rate_limit' | 'provider_unavailable') => () => ({ error: { code, message: code } }) as never
+  await using kit = await aLadderOf(
+    { 'test/busy': failing('provider_rate_limit'), 'test/down': failing('provider_unavailable'), 'test/b': () => ({ text: 'here' }) },
+    picky,
+  )
+
+  expect(await kit.clock.until(picky.execute('hi'))).toMatchObject({
+    error: { code: 'PROVIDER_RATE_LIMIT', message: expect.stringContaining('provider_unavailable') },
+    report: { status: 'failed', failovers: [{ model: 'test/busy' }, { model: 'test/down' }] },
+  })
+  expect(() => agent({ name: 'odd', model: 'test/a', failover: { on: ['rate-limit'] as never } })).toThrow(
+    expect.objectContaining({ code: 'LADDER_CONFIG', message: expect.stringContaining('failover') }),
+  )
 })
 
 test('[WL-119] calls of one answer begin in their order and are answered in it, whichever ends first; one after another where the author says so', async () => {
