@@ -181,6 +181,15 @@ test('[WL-013] a store for the whole process is taken where none is named, and o
   }
 })
 
+test('[WL-013] where no store is named, and no runtime brings one along, whoever asks for sessions is told so and does not wait', async () => {
+  const desk = orchestrator(good)
+  const nowhere = { code: 'ORCHESTRATOR_CONFIG', category: 'configuration', hint: expect.stringContaining('setLadderDefaults') }
+  await expect(desk.sessions()).rejects.toMatchObject(nowhere)
+  await (await aLadder(desk)).close()
+  await expect(desk.sessions()).rejects.toMatchObject(nowhere)
+  expect(await orchestrator({ ...good, checkpointStore: memoryStore() }).sessions()).toEqual([])
+})
+
 test('[WL-059] commands are added with their types; an unknown one is refused, and what a handler throws comes through', async () => {
   const thrown = new RangeError('not that far')
   const desk = orchestrator({

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../../src/index.ts'
-import { agent, type LadderEvent, ladder, memoryStore, type Orchestrator, orchestrator } from '../../../src/ladder/index.ts'
+import { agent, type CheckpointRow, type LadderEvent, ladder, memoryStore, type Orchestrator, orchestrator } from '../../../src/ladder/index.ts'
 import { aLadder, aLadderOf } from '../a-ladder.ts'
 
 type Code = { input: unknown; state: unknown; signal: AbortSignal }
@@ -271,6 +271,15 @@ test('[WL-026] a turn waits for a compaction that is under way, says so once, lo
   expect(await timed('new')).toMatchObject({ ms: 0, waited: [] })
   kit.clock.setTimeout(() => void store.unlock('desk', 's', 'somebody'), 120)
   expect((await timed('s')).ms).toBe(200)
+
+  // Nobody waits for a lock that has run out, though the store says it is there.
+  store.load = async (...which) => ({
+    ...((await load(...which)) as CheckpointRow),
+    lock_acquired_at: new Date(0).toISOString(),
+    lock_expires_at: new Date(kit.clock.now()).toISOString(),
+  })
+  expect(await timed('s')).toMatchObject({ ms: 0, waited: [] })
+  store.load = load
 
   // Where nothing is said a compaction has half a minute, and so has who waits for it.
   const given: number[] = []

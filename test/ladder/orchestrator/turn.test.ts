@@ -1,7 +1,18 @@
 /** Turns of a session as their callers meet them. */
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { agent, classifier, END, type LadderEvent, memoryStore, orchestrator, router, supervisor, workflow } from '../../../src/ladder/index.ts'
+import {
+  agent,
+  type CheckpointRow,
+  classifier,
+  END,
+  type LadderEvent,
+  memoryStore,
+  orchestrator,
+  router,
+  supervisor,
+  workflow,
+} from '../../../src/ladder/index.ts'
 import { aLadder, aLadderOf } from '../a-ladder.ts'
 
 const gathered = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
@@ -59,6 +70,41 @@ test('[WL-018, WL-019, WL-037, WL-061, WL-064] a turn goes through its phases in
   expect(told(second, 'checkpoint.persisted')).toMatchObject({ lastRoute: 'add' })
   expect((await kit.runtime.actor('desk', 's').snapshot()).value).toBe('awaiting-input')
   expect(await kit.runtime.replay({ kind: 'desk', id: 's' })).toMatchObject({ verdict: 'identical' })
+})
+
+test('[WL-018, WL-035, WL-036] a turn is stored, old rows are dropped, that is told, and then it is compacted; of one that fails nothing of that is done', async () => {
+  const log: string[] = []
+  const store = memoryStore()
+  const { save, prune = () => Promise.resolve(), lock } = store
+  Object.assign(store, {
+    save: (row: CheckpointRow) => (log.push('save'), save(row)),
+    prune: (...of: [string, string, number]) => (log.push('prune'), prune(...of)),
+    lock: (...of: [string, string, string, number]) => (log.push('lock'), lock(...of)),
+  })
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: store,
+    keepSnapshots: 1,
+    summarize: { afterTurns: 1, keep: 0, onCompact: () => void log.push('apply') },
+    intents: { work: ({ input }) => (input === 'bad' ? Promise.reject(new Error('no')) : undefined) },
+    route: () => 'work' as const,
+    on: { '*': ({ type }: LadderEvent) => void (type.startsWith('orchestrator.') && log.push(type.slice(13))) },
+  })
+  await using kit = await aLadder(desk)
+  for (const input of ['good', 'bad', 'good']) {
+    log.splice(0)
+    await kit.clock.until(desk.execute(input, { sessionId: 's', history: [{ role: 'user', content: 'hi' }] }))
+    if (input === 'bad') expect(log.slice(-2)).toEqual(['turn.routed', 'turn.failed'])
+  }
+  const after = log.slice(log.indexOf('turn.routed') + 1)
+  expect(after.filter((word) => !word.includes('.'))).toEqual(['save', 'prune', 'lock', 'apply'])
+  expect(after.filter((word) => word.includes('.'))).toEqual([
+    'checkpoint.persisted',
+    'compaction.suggested',
+    'compaction.applied',
+    'turn.awaiting-input',
+  ])
+  expect(after.indexOf('prune')).toBeLessThan(after.indexOf('checkpoint.persisted'))
 })
 
 test('[WL-011, WL-031] each turn has a run of its own by session, version and number, and none is alive while the session waits for input', async () => {
