@@ -1,6 +1,7 @@
 /** Turns of a session as their callers meet them. */
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
+import { tool } from '../../../src/index.ts'
 import {
   agent,
   type CheckpointRow,
@@ -9,6 +10,7 @@ import {
   type LadderEvent,
   memoryStore,
   orchestrator,
+  type Report,
   router,
   supervisor,
   workflow,
@@ -477,6 +479,32 @@ test('[WL-005, WL-033, WL-034, WL-038, WL-039, WL-062] where it was routed is to
     childReport: { runId: 's.unversioned.0', startedAt: turn?.startedAt, endedAt: turn?.endedAt },
   })
   expect(turn?.startedAt).toBeGreaterThan(0)
+})
+
+test('[WL-008] what an intent of a session calls stands below it in the tree of the turn, belongs to the session, and counts once', async () => {
+  const look = tool({ name: 'look', description: 'Looks.', input: z.object({}), onCrash: 'retry', execute: () => 'bees' })
+  const writer = agent({ name: 'writer', model: 'test/writer', tools: [look] })
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: memoryStore(),
+    intents: { write: async () => void (await writer.execute('on bees')) },
+    route: () => 'write' as const,
+  })
+  const script = [
+    { calls: [{ name: 'look' }], usage },
+    { text: 'written', usage },
+  ]
+  await using kit = await aLadderOf({ 'test/writer': script }, desk, writer)
+  const { report } = await kit.clock.until(desk.execute('', { sessionId: 's', history: [], requestId: 'r' }))
+  const all = (node: Report): Report[] => [node, ...node.children.flatMap(all)]
+  expect(all(report).map(({ type, usage: { total } }) => `${type} ${total}`)).toEqual([
+    'orchestrator 20',
+    'supervisor 20',
+    'callback 20',
+    'agent 20',
+    'tool 0',
+  ])
+  for (const node of all(report)) expect(node).toMatchObject({ sessionId: 's', rootRunId: 'r' })
 })
 
 test('[WL-033, WL-034] who classifies, acknowledges, evaluates or routes within is not what is dispatched: its text is no text of the turn', async () => {
