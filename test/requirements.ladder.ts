@@ -1,5 +1,5 @@
 /** All rows of the ladder (WL), WL-001 to WL-136: agent, workflow, supervisor, orchestrator. The gate prints those that no test cites yet. */
-export const ladder: readonly { id: string; text: string }[] = [
+export const ladder: readonly { id: string; text: string; differently?: string }[] = [
   { id: 'WL-001', text: 'each rung says in its report what it is' },
   { id: 'WL-002', text: 'execute gives data or error, usage and a report; stream ends alike' },
   { id: 'WL-003', text: 'what goes wrong at run time is in the result, with a code; only configuration and drift are thrown' },
@@ -100,7 +100,11 @@ export const ladder: readonly { id: string; text: string }[] = [
   { id: 'WL-098', text: 'prose can be streamed into one key of the state; where that makes no sense it is refused when written' },
   { id: 'WL-099', text: 'tools can leave results past the model, which are merged into the state and kept with the iteration' },
   { id: 'WL-100', text: 'callbacks may run other intents; a branch that comes back to itself is SUPERVISOR_DISPATCH_CYCLE' },
-  { id: 'WL-101', text: 'each iteration is kept when it is done, and a run goes on after the last; another definition is SUPERVISOR_DRIFT' },
+  {
+    id: 'WL-101',
+    text: 'each iteration is kept when it is done, and a run goes on after the last; another definition is SUPERVISOR_DRIFT',
+    differently: 'a run goes on by its journal, so it needs no store of snapshots',
+  },
   { id: 'WL-102', text: 'a run that is cancelled stops between iterations at the latest, and tells its children' },
   { id: 'WL-103', text: 'each thing that happens in a supervisor is told, in order' },
   { id: 'WL-104', text: 'a goal may be given to router and callbacks; the history of a call counts before the configured one' },
@@ -118,7 +122,11 @@ export const ladder: readonly { id: string; text: string }[] = [
   { id: 'WL-116', text: 'a workflow can be a tool: its failure is that of the tool, and cancelling reaches it' },
   { id: 'WL-117', text: 'the model is called until it calls no tool more, at most 10 times; then AGENT_MAX_TRIPS' },
   { id: 'WL-118', text: 'an agent without a name has one by its provider, model and tools, which is always the same' },
-  { id: 'WL-119', text: 'tools that are unknown, given wrong input or throw are told to the model as errors; calls of a trip run in order' },
+  {
+    id: 'WL-119',
+    text: 'tools that are unknown, given wrong input or throw are told to the model as errors; calls of a trip run in order',
+    differently: 'calls begin in their order and run at once; one after another where toolExecution says so',
+  },
   { id: 'WL-120', text: 'results of silent tools are not told to the model, and a trip of silent calls alone is the last' },
   { id: 'WL-121', text: 'every rung can be a tool: it keeps its own state, is cancelled with its caller and hangs below it in the report' },
   { id: 'WL-122', text: 'an answer can be held to a schema, of the agent or the call, and be repaired by asking again where that is allowed' },
@@ -130,7 +138,12 @@ export const ladder: readonly { id: string; text: string }[] = [
   { id: 'WL-128', text: 'input and output can be checked, before any tool runs; the answer to a question asked before may come from a cache' },
   { id: 'WL-129', text: 'a tool call may need an approval, be edited or refused, also from another process, and is decided once' },
   { id: 'WL-130', text: 'each thing that happens in an agent is told in order, and a hook that throws changes nothing' },
-  { id: 'WL-131', text: 'when a model is busy, late or broken the next one is asked, but never after the first piece of a stream' },
+  {
+    id: 'WL-131',
+    text: 'when a model is busy, late or broken the next one is asked, but never after the first piece of a stream',
+    differently:
+      'a stream that breaks off fails over as well: its trip begins anew, and what was told of it counts no more. Which failures lead on is not configured',
+  },
   { id: 'WL-132', text: 'one executable runs over many items, some at once; each fails by itself, and results stand in their places' },
   { id: 'WL-133', text: 'a model plans over what is registered; a bad plan is refused before any step, and a plan is not made anew on resume' },
   { id: 'WL-134', text: 'a fresh agent for one task hangs below its caller, which survives when the budget is spent' },
