@@ -33,7 +33,7 @@ export const storeys: Storey[] = [
   // Whole systems, on public doors alone.
   { name: 'chat', files: /^src\/chat\//, from: runtime },
   // What any author outside could write: it imports what they do. What code executes while it works is known by the context that Node keeps of it.
-  { name: 'ladder', files: /^src\/ladder\//, from: ['composition'], packages: /^(?:xstate|zod|croner|node:util|node:async_hooks)$/ },
+  { name: 'ladder', files: /^src\/ladder\//, from: ['composition'], packages: /^(?:xstate|zod|croner|node:util|node:async_hooks|node:crypto)$/ },
   { name: 'api', files: /^src\/api\//, from: runtime },
   { name: 'client', files: /^src\/client\//, from: [...runtime, 'api'] },
   { name: 'composition', files: /^src\/[\w.-]+\.ts$/, from: [...runtime, 'chat', 'ladder', 'api', 'client'] },

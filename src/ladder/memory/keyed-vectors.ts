@@ -28,15 +28,15 @@ export const redisVectors = (client: RedisClient, options: RedisOptions & Bounds
 const keyedVectors = (given: Keys, bounds: Bounds): VectorStore => {
   const { itemsMax = 1_000 } = optionsIn<Bounds>(bounds, { itemsMax: count(1) }, { who: 'what a store of vectors is given', code: 'MEMORY_CONFIG' })
   const keys = guarded(given)
-  const root = async (namespace: string): Promise<string> => `ladder/vectors/${await part(namespace, 100)}/`
-  const keyOf = async (namespace: string, id: string): Promise<string> => `${await root(namespace)}${await part(id)}`
+  const root = (namespace: string): string => `ladder/vectors/${part(namespace, 100)}/`
+  const keyOf = (namespace: string, id: string): string => `${root(namespace)}${part(id)}`
   return {
     async upsert(items, { namespace }) {
       const checked = items.map(({ id, text, metadata, vector }) => ({ id, text, metadata, vector: packed(checkedVector(vector)) }))
       for (const item of checked) {
-        const key = await keyOf(namespace, item.id)
+        const key = keyOf(namespace, item.id)
         const isNew = (await keys.get(key)) === undefined
-        if (isNew && (await keys.list(await root(namespace))).length >= itemsMax)
+        if (isNew && (await keys.list(root(namespace))).length >= itemsMax)
           throw new LadderError('STORE_FAILED', `the namespace '${namespace}' has ${itemsMax} vectors already`, {
             hint: 'raise itemsMax, delete some, or keep them in a store for many: sqliteVectors, say',
             context: { namespace, itemsMax },
@@ -47,16 +47,16 @@ const keyedVectors = (given: Keys, bounds: Bounds): VectorStore => {
     async query(vector, { k, namespace, filter = {} }) {
       const [asked, count] = [checkedVector(vector), checkedCount(k)]
       return nearest(
-        (await keys.list(await root(namespace))).map(({ value }) => unpacked(value)),
+        (await keys.list(root(namespace))).map(({ value }) => unpacked(value)),
         asked,
         { k: count, filter },
       )
     },
     async delete(ids, { namespace }) {
-      await inPortions(ids, async (id) => keys.delete(await keyOf(namespace, id)))
+      await inPortions(ids, async (id) => keys.delete(keyOf(namespace, id)))
     },
     async clear({ namespace }) {
-      await inPortions(await keys.list(await root(namespace)), ({ key }) => keys.delete(key))
+      await inPortions(await keys.list(root(namespace)), ({ key }) => keys.delete(key))
     },
     schema: () => '',
   }

@@ -58,7 +58,7 @@ class Memory implements MemoryStore {
     const { scope, tier: name, id: given, signal } = said<RememberOptions>(text, options, rememberKinds)
     const tier = this.#tier(name)
     if (text.trim() === '') return undefined
-    const id = given ?? (await hashOf(text)).slice(0, 32)
+    const id = given ?? hashOf(text).slice(0, 32)
     const at = this.#definition.clock()
     if (tier === 'working') {
       this.#working.remember({ id, text, scope, at })

@@ -34,8 +34,7 @@ const attemptsMax = 100
 export const keyedCheckpoints = (given: Keys, now: Now): CheckpointStore => {
   const keys = guarded(given)
   let ttlMs: number | undefined
-  const recordKey = async (name: string, sessionId: string): Promise<string> =>
-    `ladder/sessions/${escaped(name)}/${await part(checkedSession(sessionId))}`
+  const recordKey = (name: string, sessionId: string): string => `ladder/sessions/${escaped(name)}/${part(checkedSession(sessionId))}`
   const rowKey = (name: string, { generation }: Kept, turn: number): string => `ladder/rows/${escaped(name)}/${generation}/${turn}`
   const isOver = ({ isGone, touchedAt }: Kept): boolean => isGone === true || (ttlMs !== undefined && now() - touchedAt >= ttlMs)
 
@@ -88,7 +87,7 @@ export const keyedCheckpoints = (given: Keys, now: Now): CheckpointStore => {
 
   /** @param first what was found just now, which is not looked for again */
   const change = async (name: string, sessionId: string, how: (kept: Kept) => Partial<Kept> | undefined, first?: Found): Promise<Kept> => {
-    const key = await recordKey(name, sessionId)
+    const key = recordKey(name, sessionId)
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const found = attempt === 0 && first ? first : await find(name, key)
       const kept = found?.kept ?? anew(sessionId)
@@ -101,7 +100,7 @@ export const keyedCheckpoints = (given: Keys, now: Now): CheckpointStore => {
   }
   const anew = (id: string): Kept => ({ ...noRecord, id, generation: uuid(), rows: [], touchedAt: now() })
 
-  const recordOf = async (name: string, sessionId: string): Promise<Kept | undefined> => (await find(name, await recordKey(name, sessionId)))?.kept
+  const recordOf = async (name: string, sessionId: string): Promise<Kept | undefined> => (await find(name, recordKey(name, sessionId)))?.kept
 
   return {
     async load(name, sessionId) {
@@ -120,7 +119,7 @@ export const keyedCheckpoints = (given: Keys, now: Now): CheckpointStore => {
       const row = checkedRow(given)
       const { orchestrator_name: name, session_id: sessionId, turn_index: turn } = row
       const text = jsonText(row, 'the row')
-      const record = await recordKey(name, sessionId)
+      const record = recordKey(name, sessionId)
       const found = await find(name, record)
       const noting = ({ rows }: Kept): Partial<Kept> => ({ rows: spansWith(rows, turn) })
       // That of a new session comes first, so that a row is never alone: then it is found, or cleared up.
@@ -163,7 +162,7 @@ export const keyedCheckpoints = (given: Keys, now: Now): CheckpointStore => {
       await change(name, sessionId, () => ({ summarizedThrough: index }))
     },
     async delete(name, sessionId) {
-      const key = await recordKey(name, sessionId)
+      const key = recordKey(name, sessionId)
       for (let found = await find(name, key); found; found = await find(name, key)) await clear(name, key, found)
     },
     async list(name, prefix = '') {
@@ -178,7 +177,7 @@ export const keyedCheckpoints = (given: Keys, now: Now): CheckpointStore => {
       return asked.filter((_, index) => have[index]).map(({ id }) => id)
     },
     async prune(name, sessionId, keep) {
-      const found = await find(name, await recordKey(name, sessionId))
+      const found = await find(name, recordKey(name, sessionId))
       const latest = found?.kept.rows.at(-1)?.[1]
       if (!found || latest === undefined) return
       const { kept } = found

@@ -9,17 +9,17 @@ const root = 'ladder/snapshots/'
 export const keyedSnapshots = (given: Keys): SnapshotStore => {
   const keys = guarded(given)
   const read = (value: string): RunSnapshot => jsonIn(value, 'the snapshot of a run') as RunSnapshot
-  const keyOf = async (runId: string): Promise<string> => `${root}${await part(checkedRunId(runId))}`
+  const keyOf = (runId: string): string => `${root}${part(checkedRunId(runId))}`
   return {
     async load(runId) {
-      const found = await keys.get(await keyOf(runId))
+      const found = await keys.get(keyOf(runId))
       return found && read(found.value)
     },
     async save(snapshot) {
-      await keys.put(await keyOf(snapshot.runId), jsonText(snapshot, 'the snapshot'))
+      await keys.put(keyOf(snapshot.runId), jsonText(snapshot, 'the snapshot'))
     },
     async delete(runId) {
-      await keys.delete(await keyOf(runId))
+      await keys.delete(keyOf(runId))
     },
     async list(prefix = '') {
       const found = await keys.list(`${root}${beginningOf(prefix)}`)

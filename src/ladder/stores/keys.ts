@@ -1,4 +1,5 @@
 /** Keys that are compared and set: what drivers without tables of their own are made of. */
+import { createHash } from 'node:crypto'
 import { isRuntimeError } from '../../index.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 
@@ -54,20 +55,17 @@ export const escaped = (text: string): string => {
 const partMax = 700
 
 /** Such a part that is not too long either: the rest of a long one counts by its hash. */
-export const part = async (text: string, charactersMax = partMax): Promise<string> => {
+export const part = (text: string, charactersMax = partMax): string => {
   const token = escaped(text)
   if (token.length <= charactersMax) return token
-  return `${token.slice(0, charactersMax)}__${await hashOf(text)}`
+  return `${token.slice(0, charactersMax)}__${hashOf(text)}`
 }
 
 /** What all parts begin with whose text begins with this one. Others may do so too: the text decides. */
 export const beginningOf = (text: string): string => escaped(text).slice(0, partMax)
 
-/** SHA-256, in hex. */
-export const hashOf = async (text: string): Promise<string> => {
-  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
+/** SHA-256, in hex. Texts are short: another thread, as that of `crypto.subtle`, would take longer. */
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** Asks for so many keys at once. */
 const atOnce = 32
