@@ -3,6 +3,7 @@ import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { agent, END, type LadderEvent, memoryStore, orchestrator, router, workflow } from '../../../src/ladder/index.ts'
 import { aLadder, aLadderOf } from '../a-ladder.ts'
+import { aRow } from '../stores/a-row.ts'
 
 const gathered = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
   const all: Item[] = []
@@ -309,6 +310,20 @@ test('[WL-039, WL-046] the report lists this turn and those before it that are k
   expect(report.children.map(({ runId }) => runId)).toEqual(['s.unversioned.4'])
 })
 
+test.each([
+  ['the newest 100 where nothing is said', {}, 100],
+  ["all with 'all'", { keepSnapshots: 'all' }, 101],
+] as const)('[WL-046] of the rows of a session are kept: %s', async (_, more, count) => {
+  const store = memoryStore()
+  const desk = orchestrator({ name: 'desk', checkpointStore: store, intents: { a: () => undefined }, route: () => 'a' as const, ...more })
+  for (let turn_index = 0; turn_index < 100; turn_index++) await store.save(aRow('desk', { turn_index, signature: desk.signature }))
+  await using kit = await aLadder(desk)
+  await kit.clock.until(desk.execute('', { sessionId: 's', history: [] }))
+  const rows = await store.rows('desk', 's')
+  expect(rows).toHaveLength(count)
+  expect(rows.at(-1)?.turn_index).toBe(100)
+})
+
 test('[WL-005, WL-033, WL-034, WL-062] where it was routed is told before the work, deltas piece by piece, and what works within is heard under its own name', async () => {
   const writer = agent({ name: 'writer', description: 'Writes.', model: 'test/writer' })
   const flow = workflow({ name: 'flow', description: 'Flows.', steps: [{ name: 'one', run: () => ({ flown: true }) }] })
@@ -383,6 +398,9 @@ test('[WL-060, WL-063] the definition hears first, then the instance, then the c
   expect(heardBy).toEqual(['definition', 'instance', 'call'])
   expect(new Set(said).size).toBe(1)
   off()
+  const late = by('instance')
+  desk.on(late)
+  desk.off(late)
   await kit.clock.until(desk.execute('', { sessionId: 's', history: [] }))
   expect(heardBy.slice(3)).toEqual(['definition'])
 })
