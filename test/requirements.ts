@@ -114,6 +114,6 @@ const replies = orchestrator.map(({ id, text, differently }) => ({ ...row(id, 5,
 /** Shown bit by bit: the gate prints those that are not yet. */
 const chats = gateway.map(({ id, text }) => row(id, 15, text))
 
-const rungs = ladder.map(({ id, text }) => row(id, 17, text))
+const rungs = ladder.map(({ id, text, ...more }) => ({ ...row(id, 17, text), ...more }))
 
 export const requirements: Requirement[] = [...invariants, ...crashPoints, ...badInput, ...shown, ...replies, ...chats, ...rungs]

@@ -5,8 +5,8 @@ import { endCall } from '../calling/calls.effects.ts'
 import { callEndActor } from '../calling/work.chart.rules.ts'
 import { LadderError, type LadderErrorBody } from '../errors.ts'
 import { fitted, unfit } from '../schema.ts'
-import { codeOf, reading, type Scope, supervisorError, toldInside } from './code.effects.ts'
-import { decisionOf } from './decision.rules.ts'
+import { codeOf, reading, type Scope, supervisorError, toldInside, withInput } from './code.effects.ts'
+import { decisionOf, refusalOf } from './decision.rules.ts'
 import type { CheckedHelper, CheckedIntent } from './definition.ts'
 import { acknowledge, classify } from './helper.effects.ts'
 import { addition, merge, withoutUnsafe } from './merge.effects.ts'
@@ -33,7 +33,7 @@ const choose = (scope: Scope): AnyActorLogic => {
     const { answer } = run.going[routeActor] ?? {}
     try {
       if (definition.router && !answer) return { ended: 'asks', input: questionFor(scope, codeFor(run)), state: null }
-      if (answer?.error) throw LadderError.from(answer.error)
+      if (answer?.error) throw refusalOf(scope, 'router', answer.error, 'the router')
       if (answer) {
         const { next, reasoning } = (answer.data ?? {}) as { next?: unknown; reasoning?: unknown }
         const said = typeof reasoning === 'string' ? { reasoning } : {}
@@ -56,7 +56,7 @@ const branch = (intent: CheckedIntent, scope: Scope): AnyActorLogic =>
       if (answer) return { ended: 'completed', output: answer.data }
       const { code, own } = await reading(intent, run, codeFor(run))
       if (!intent.agent) {
-        const output = await intent.run?.(code)
+        const output = await intent.run?.(await withInput(intent, code))
         // What a schema makes of it counts.
         return { ended: 'completed', output: intent.output ? withoutUnsafe(output) : addition(output, `the intent '${intent.name}'`) }
       }

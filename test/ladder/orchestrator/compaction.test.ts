@@ -213,7 +213,7 @@ test('[WL-057] a summariser that never answers is given up after its time, and t
   expect(await kit.clock.until(desk.execute('x', { sessionId: 's', history: [] }))).toMatchObject({ turnIndex: 2 })
 })
 
-test('[WL-050, WL-057] code that never summarises, or never applies, is given up too: after 30 seconds where nothing is said', async () => {
+test('[WL-050, WL-053, WL-057] code that never summarises, or never applies, is given up too: after 30 seconds where nothing is said', async () => {
   const hang = () => new Promise<never>(() => undefined)
   const never = await summarising(hang)
   const unapplied = await summarising({ afterTurns: 0, keep: 1, onCompact: hang })
@@ -263,10 +263,10 @@ test('[WL-036, WL-050] a turn that is cancelled while it is compacted is clean: 
   expect(await locked(store)).toBeNull()
 })
 
-test('[WL-051] a function in the place of the policy never fires by itself, and once when it is commanded', async () => {
+test('[WL-051, WL-052] a function in the place of the policy never fires by itself, and once when it is commanded', async () => {
   const calls: unknown[][] = []
   const made: Compaction = { summary: { role: 'system', content: 'mine' }, replacesFromIndex: 0, replacesToIndex: 1 }
-  const { kit, turn, desk } = await summarising((...all) => (calls.push(all), made))
+  const { kit, turn, desk } = await summarising((...all) => (calls.push(all), { ...made, summary: { role: 'user' as 'system', content: 'mine' } }))
   await using _ = kit
   for (let turns = 0; turns < 12; turns++) await turn(said(30))
   expect(calls).toEqual([])
