@@ -53,7 +53,11 @@ export const ladder: readonly { id: string; text: string; differently?: string }
     differently: 'the time is given in ms (`ttlMs`), as all times are',
   },
   { id: 'WL-049', text: 'runs in flight are kept by their id; one that cannot be saved is warned about and goes on' },
-  { id: 'WL-050', text: 'after so many turns, all but the last messages are summarised; never by itself unless that is configured' },
+  {
+    id: 'WL-050',
+    text: 'after so many turns, all but the last messages are summarised; never by itself unless that is configured',
+    differently: 'the summary after the first waits until `margin` more messages have come, so that not every turn pays for one',
+  },
   { id: 'WL-051', text: 'a function in place of the policy is called by the command alone' },
   { id: 'WL-052', text: 'a compaction is a system message and the first and last place in the history that it stands for' },
   { id: 'WL-053', text: 'the caller applies a compaction, or gets it in the result; only what was applied is recorded' },

@@ -77,7 +77,7 @@ test('[WL-080, WL-081, WL-082, WL-084] a first turn that a crash has cut off goe
   const store = memoryStore()
   const ran: string[] = []
   const [hang, third] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  let hangs = true
+  let hangs = false
   const work = (name: string) => async (code: { iteration: number; context: Readonly<Record<string, unknown>> }) => {
     ran.push(`${name} ${code.iteration} ${String(code.context.user)}`)
     if (hangs && code.iteration === 2) {
@@ -97,6 +97,10 @@ test('[WL-080, WL-081, WL-082, WL-084] a first turn that a crash has cut off goe
   })
   await using kit = await aLadder(desk)
   expect(await kit.clock.until(desk.resume('s'))).toBeNull()
+  // Others have nothing in flight.
+  for (const sessionId of ['t', 'u']) await kit.clock.until(desk.execute('', { sessionId, history: [] }))
+  ran.length = 0
+  hangs = true
   const cut = desk.execute('', { sessionId: 's', history: [], context: { user: 'before' } })
   cut.catch(() => undefined)
   await kit.clock.until(third.promise)
