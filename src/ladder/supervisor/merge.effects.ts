@@ -123,12 +123,16 @@ const gathered = async (
 const directiveOf = async (scope: Scope, run: SupervisorRun, code: Code, reassignTo: unknown): Promise<Decision | undefined> => {
   if (reassignTo !== undefined) return decisionOf(scope, 'evaluate', reassignTo, 'reassignTo of evaluate')
   const said: Decision[] = []
-  for (const name of run.now.decision?.next ?? []) {
+  const worked = run.now.decision?.next ?? []
+  for (const name of worked) {
     const intent = scope.intents.find((one) => one.name === name)
     const next = typeof intent?.next === 'function' ? await intent.next(code, run.now.branches[name]?.output) : intent?.next
     if (next !== undefined) said.push(decisionOf(scope, 'intent.next', next, `next of '${name}'`))
   }
   if (said.length === 0) return undefined
-  const isOver = said.some(({ next }) => next.length === 0)
-  return { source: 'intent.next', next: isOver ? [] : said.flatMap(({ next }) => next), raw: said.map(({ raw }) => raw) }
+  const raw = said.map((one) => one.raw)
+  if (said.some(({ next }) => next.length === 0)) return { source: 'intent.next', next: [], raw }
+  // Together they may want more than may run at once.
+  const all = said.flatMap(({ next }) => next)
+  return { ...decisionOf(scope, 'intent.next', all, `next of '${worked.join("', '")}'`), raw }
 }

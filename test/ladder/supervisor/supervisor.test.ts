@@ -253,6 +253,45 @@ test('[WL-094] of those that run at once all are heard about who is next, and an
   })
 })
 
+test('[WL-090, WL-094] those who are next may be no more than may run at once, whoever has named them', async () => {
+  const ran: string[] = []
+  const plain = (name: string) => () => void ran.push(name)
+  const named = (name: string, next: readonly string[]) => ({ run: plain(name), next })
+  const intents = { a: named('a', ['c', 'd']), b: named('b', ['d', 'e']), c: plain('c'), d: plain('d'), e: plain('e') }
+  const both = (maxFanOut: number) =>
+    supervisor({ name: 'both', intents: intents as never, route: ({ iteration }) => (iteration === 0 ? ['a', 'b'] : END) as never, maxFanOut })
+  const [few, many] = [both(2), both(3)]
+  await using kit = await aLadder(few)
+  expect(await kit.clock.until(few.execute(undefined))).toMatchObject({
+    error: {
+      code: 'SUPERVISOR_INVALID_ROUTE',
+      message: expect.stringContaining("next of 'a', 'b'"),
+      context: { availableKeys: ['a', 'b', 'c', 'd', 'e'], source: 'intent.next' },
+    },
+  })
+  expect(ran.toSorted()).toEqual(['a', 'b'])
+  ran.length = 0
+  await using other = await aLadder(many)
+  expect(await other.clock.until(many.execute(undefined))).toMatchObject({
+    report: {
+      iterations: [
+        { decision: { raw: ['a', 'b'] } },
+        {
+          decision: {
+            source: 'intent.next',
+            next: ['c', 'd', 'e'],
+            raw: [
+              ['c', 'd'],
+              ['d', 'e'],
+            ],
+          },
+        },
+      ],
+    },
+  })
+  expect(ran.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e'])
+})
+
 test('[WL-085] a function reads as its input what its intent says, or what the supervisor was given; where it is dispatched with one, that', async () => {
   const read: string[] = []
   const desk = supervisor({
