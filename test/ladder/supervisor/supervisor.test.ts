@@ -2,7 +2,7 @@
 import { expect, expectTypeOf, test } from 'vitest'
 import { initialTransition, transition } from 'xstate'
 import { z } from 'zod'
-import type { ModelRequest } from '../../../src/index.ts'
+import { type ModelRequest, tool } from '../../../src/index.ts'
 import { agent, type Choice, END, type Intent, type LadderEvent, router, supervisor, workflow } from '../../../src/ladder/index.ts'
 import { growth, growthMax } from '../../support/growth.ts'
 import { aLadder, aLadderOf } from '../a-ladder.ts'
@@ -207,6 +207,20 @@ test.each([
     report: { terminatedBy: 'error', iterations: [] },
   })
   expect(asked).toHaveLength(1)
+})
+
+test('[WL-087] a router has one trip: it answers at once, and calls no tool before', async () => {
+  const look = tool({ name: 'look', description: 'Looks.', input: z.object({}), onCrash: 'retry', execute: () => 'seen' })
+  const desk = supervisor({
+    name: 'desk',
+    intents: { a: { run: () => undefined, description: 'A.' } },
+    router: router({ intents: ['a'], model: 'test/router', tools: [look] }),
+  })
+  const trips: string[] = []
+  const model = (request: ModelRequest) => (trips.push(last(request)), { calls: [{ name: 'look', input: {} }] })
+  await using kit = await aLadderOf({ 'test/router': model }, desk)
+  expect(await kit.clock.until(desk.execute('x'))).toMatchObject({ error: { code: 'AGENT_MAX_TRIPS' } })
+  expect(trips).toHaveLength(1)
 })
 
 test('[WL-087] a router that goes on naming nobody fails the run', async () => {
@@ -496,7 +510,7 @@ test('[WL-096] data that is more than JSON comes as it is', async () => {
   expect(await kit.clock.until(desk.execute(undefined, { runId: 'r' }))).toMatchObject({ data: { at: new Date(1) } })
 })
 
-test('[WL-085, WL-087] what cannot be a supervisor is said where it is written', () => {
+test('[WL-085, WL-087, WL-090] what cannot be a supervisor is said where it is written', () => {
   const a = () => undefined
   const route = () => END
   const written = (definition: object) => () => supervisor({ name: 'desk', intents: { a }, route: undefined as never, ...definition })
