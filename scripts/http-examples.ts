@@ -303,7 +303,7 @@ export const examples: Record<CommandName, Example> = {
       seq: 14,
     },
     about:
-      'Whole commits until there are `limit` entries; `next` is the `from` of the next page, null at the end. Where a commit is damaged the entries before it are given, with `damage: { seq, error }`. `detail.profile` and `states` are left out here.',
+      'Whole commits until there are `limit` entries, or as many bytes as an answer holds; `next` is the `from` of the next page, null at the end. Where a commit is damaged the entries before it are given, with `damage: { seq, error }`. `detail.profile` and `states` are left out here.',
     errors: ['not_found', 'corrupt_at'],
   },
   'trace.frames': {

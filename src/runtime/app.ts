@@ -112,8 +112,12 @@ export const defineApp = <Registered extends Machines = Machines>(app: RuntimeOp
 
 const ladderHint = 'name them in extensions: [ladder({ executables: [ … ] })] of statecast/ladder'
 
+/** What others call the place where the data is. */
+const placeNames = new Set(['store', 'storage', 'database', 'db', 'url', 'path', 'checkpointer'])
+
 const meantBy = (name: string): string => {
   if (name === 'executables') return ladderHint
+  if (placeNames.has(name)) return "where the data is, the option `transport` says: 'embedded:<folder>', 'memory:' or 'nats://host:port'"
   const [near] = nearest(name, Object.keys(options))
   return near ? `did you mean '${near}'?` : `there are: ${Object.keys(options).join(', ')}`
 }

@@ -20,17 +20,25 @@ export type TracePage = { entries: TraceEntry[]; next: number | null; seq: numbe
 
 const commitsPerRead = 200
 
-/** Whole commits until there are `limit` entries, or one that is damaged. @throws RuntimeError not_found */
+/** Bytes of commits in one answer, and one commit more: it may be large. Over a bus that nodes share an answer is one message. */
+const answerBytesMax = 8 * 1024 * 1024
+const sharedBytesMax = 256 * 1024
+const bytesMaxOf = ({ transport }: JournalParts): number => (transport.capabilities.sharedByNodes ? sharedBytesMax : answerBytesMax)
+
+/** Whole commits until there are `limit` entries, many bytes, or one that is damaged. @throws RuntimeError not_found */
 export const readTrace = async (parts: JournalParts, address: Address, from = 1, limit = 1000): Promise<TracePage> => {
   // A journal that has lost its end is read as far as it goes.
   const head = await headOf(parts, address).catch(unlessDamaged)
+  const bytesMax = bytesMaxOf(parts)
   const entries: TraceEntry[] = []
   let next = from
+  let size = 0
   try {
-    for await (const { commit, before } of commitsOf(parts, address, from)) {
+    for await (const { commit, before, bytes } of commitsOf(parts, address, from)) {
       entries.push(...traceEntries(commit, before))
       next = commit.seq + 1
-      if ((head && next > head.seq) || entries.length >= limit) break
+      size += bytes
+      if ((head && next > head.seq) || entries.length >= limit || size >= bytesMax) break
     }
     return { entries, next: head && next > head.seq ? null : next, seq: head?.seq ?? next - 1 }
   } catch (error) {
@@ -48,15 +56,11 @@ export type StoredFrame = { seq: number; bytes: string; of?: Address }
 /** `next` is where to read on; null at the present end of the journal, which is what `head` says. */
 export type FramePage = { frames: StoredFrame[]; next: number | null; head: Pick<Head, 'seq' | 'at' | 'wakeAt' | 'origin'> }
 
-/** One answer holds this much and one frame: a commit may be large. Over a bus that nodes share it is one message. */
-const answerBytesMax = 8 * 1024 * 1024
-const sharedBytesMax = 256 * 1024
-
 /** @throws RuntimeError not_found, corrupt_at, conflict where it is not whole: what is taken from it would seem to be */
 export const readFrames = async (parts: JournalParts, address: Address, from = 1, limit = 1000): Promise<FramePage> => {
   const { seq: last, at, wakeAt, origin } = await headOf(parts, address)
   if (wakeAt === beingImported) throw halfImportedError(formatAddress(address))
-  const bytesMax = parts.transport.capabilities.sharedByNodes ? sharedBytesMax : answerBytesMax
+  const bytesMax = bytesMaxOf(parts)
   const frames: FramePage['frames'] = []
   let next = from
   let size = 0
@@ -76,12 +80,16 @@ export async function* readEntries(parts: JournalParts, address: Address, from: 
 }
 
 /** Commits, and the one before each where somebody may want to know who wrote that. */
-async function* commitsOf(parts: JournalParts, address: Address, from: number): AsyncGenerator<{ commit: Commit; before: Commit | undefined }> {
+async function* commitsOf(
+  parts: JournalParts,
+  address: Address,
+  from: number,
+): AsyncGenerator<{ commit: Commit; before: Commit | undefined; bytes: number }> {
   let before: Commit | undefined
   for await (const frame of framesOf(parts, address, from)) {
     const commit = commitOf(frame, address)
     if (!before && commit.claim && commit.seq > 1) before = await commitAt(parts, address, commit.seq - 1).catch(unlessDamaged)
-    yield { commit, before }
+    yield { commit, before, bytes: frame.bytes.length }
     before = commit
   }
 }

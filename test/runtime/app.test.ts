@@ -29,6 +29,7 @@ const odd: [string, unknown, string][] = [
   ['agents', [agent({ name: 'mayor' })], 'extensions: [ladder({ executables'],
   ['executables', [agent({ name: 'mayor' })], 'extensions: [ladder({ executables'],
   ['extensions', [ladder], 'call it: extensions: [ladder({ … })]'],
+  ['store', 'embedded:./data', "the option `transport` says: 'embedded:<folder>'"],
   ['placment', 'beside', "did you mean 'placement'?"],
 ]
 

@@ -1,6 +1,7 @@
 /** Runs over plain NATS: what any client in any language can ask, on a real server. */
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
 import { natsServer } from '../../../scripts/nats-server.ts'
 import { createRuntime, type Runtime } from '../../../src/index.ts'
 import { agent, batch, ladder, workflow } from '../../../src/ladder/index.ts'
@@ -17,6 +18,11 @@ const count = workflow({
     { name: 'say', run: ({ input }) => input },
   ],
 })
+const grow = workflow({
+  name: 'grow',
+  input: z.object({ times: z.number() }),
+  steps: [{ name: 'grow', run: ({ input }) => 'x'.repeat(input.times) }],
+})
 const echo = agent({ name: 'echo', model: 'test/a' })
 
 beforeAll(async () => {
@@ -24,7 +30,7 @@ beforeAll(async () => {
   server = await startNats()
   runtime = await createRuntime({
     transport: server.url,
-    extensions: [ladder({ executables: [count, echo, batch(count)], serve: true })],
+    extensions: [ladder({ executables: [count, grow, echo, batch(count)], serve: true })],
     models: { 'test/a': () => ({ text: 'hello' }) },
   })
   nc = await connect({ servers: server.url })
@@ -69,4 +75,25 @@ test('[WL-136] what is wrong with a request is said, and the tools of NATS find 
   expect(info.endpoints).toContainEqual(
     expect.objectContaining({ subject: 'statecast.api.ladder.execute', metadata: { description: expect.stringContaining('begins a run') } }),
   )
+})
+
+test('[WL-136] a run may say more than a message holds: its trace comes in pages, and a result that is too large says where it can be had', async () => {
+  const begun = await ask('ladder.execute', { name: 'count', input: { text: 'x'.repeat(550_000) }, runId: 'large', wait: true })
+  const entries: { seq: number }[] = []
+  let pages = 0
+  for (let from: number | null = 1; from !== null; pages++) {
+    const page: any = await ask('trace.read', { kind: 'count', id: 'large', from })
+    expect(page.error).toBeUndefined()
+    entries.push(...page.entries)
+    from = page.next
+  }
+
+  expect(begun).toMatchObject({ status: 'completed', data: { text: expect.any(String) } })
+  expect(pages).toBeGreaterThan(1)
+  expect(JSON.stringify(entries).length).toBeGreaterThan(1_048_576)
+  expect(new Set(entries.map(({ seq }) => seq))).toEqual(new Set(Array.from({ length: entries.at(-1)?.seq ?? 0 }, (_, index) => index + 1)))
+
+  const large = await ask('ladder.execute', { name: 'grow', input: { times: 1_200_000 }, runId: 'grown', wait: true })
+  expect(large).toMatchObject({ error: { code: 'too_large', hint: expect.stringContaining('over HTTP') } })
+  await expect(grow.resume('grown')).resolves.toMatchObject({ data: 'x'.repeat(1_200_000) })
 })
