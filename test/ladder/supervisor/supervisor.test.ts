@@ -39,7 +39,8 @@ test('[WL-085, WL-086, WL-092, WL-096, WL-103] code chooses between agents, work
     },
     route: ({ iteration }) => (['write', ['count', 'bare'], 'note', END] as const)[iteration] ?? END,
   })
-  await using kit = await aLadderOf({ 'test/writer': [{ text: '{"title":"Bees","more":1}', usage }] }, desk)
+  const titles = ['Bees', 'Wasps']
+  await using kit = await aLadderOf({ 'test/writer': () => ({ text: JSON.stringify({ title: titles.shift(), more: 1 }), usage }) }, desk)
   const events: LadderEvent[] = []
   const {
     data,
