@@ -330,7 +330,10 @@ test('[WL-085] a function reads as its input what its intent says, or what the s
     route: ({ iteration }) => (iteration === 0 ? 'measure' : END),
   })
   await using kit = await aLadder(desk)
-  expect(await kit.clock.until(desk.execute('bees'))).toMatchObject({ data: { length: 10 } })
+  const { data, report } = await kit.clock.until(desk.execute('bees'))
+  expect(data).toEqual({ length: 10 })
+  expect(report.iterations).toMatchObject([{ branches: { measure: { output: { length: 10, more: true } } } }, {}])
+  expect(JSON.stringify(report.iterations)).not.toContain('"adds"')
   expect(read).toEqual(['about bees', 'bees', 'about bees', 'other'])
 })
 
