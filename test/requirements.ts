@@ -109,11 +109,16 @@ const shown = [
   row('SHOW-COMMITS', 3, 'exactly 2 commits for a plain turn, 2 more per step with tools, which parallel calls share, none for deltas'),
 ]
 
-const replies = orchestrator.map(({ id, text, differently }) => ({ ...row(id, 5, text), ...(differently === undefined ? {} : { differently }) }))
+type Told = { id: string; text: string; differently?: string }
+const told = (phase: number, { id, text, differently }: Told): Requirement => ({
+  ...row(id, phase, text),
+  ...(differently === undefined ? {} : { differently }),
+})
+const replies = orchestrator.map((one) => told(5, one))
 
 /** Shown bit by bit: the gate prints those that are not yet. */
 const chats = gateway.map(({ id, text }) => row(id, 15, text))
 
-const rungs = ladder.map(({ id, text, ...more }) => ({ ...row(id, 17, text), ...more }))
+const rungs = ladder.map((one) => told(17, one))
 
 export const requirements: Requirement[] = [...invariants, ...crashPoints, ...badInput, ...shown, ...replies, ...chats, ...rungs]

@@ -101,6 +101,10 @@ export interface Models {
   list(): { ref: string; available: boolean; why?: string }[]
 }
 
+/** Why another credential, or another model, may do better. */
+export const failoverReasons = ['billing', 'rate_limit', 'auth', 'timeout', 'format', 'unavailable', 'unknown_model', 'context_window'] as const
+export type FailoverReason = (typeof failoverReasons)[number]
+
 /** How a failed call is treated, decided by the code alone. */
 export const retryableModelError = (error: ErrorBody): boolean =>
   error.code === 'provider_rate_limit' ||

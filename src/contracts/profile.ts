@@ -1,6 +1,7 @@
 /** How a turn may run: the settings of an agent, frozen when a message is accepted. */
 import { z } from 'zod'
 import { ClientTools } from './client-tools.ts'
+import { failoverReasons } from './model.ts'
 import { DropPolicy, debounceMsMax, QueueMode, ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from './settings.ts'
 import { TimeZone } from './time-zone.ts'
 import { ToolLayer } from './tool-policy.ts'
@@ -42,6 +43,11 @@ const LoopDetection = z.strictObject({
 })
 export type LoopDetection = z.infer<typeof LoopDetection>
 
+const Failover = z.strictObject({
+  on: z.array(z.enum(failoverReasons)).optional().describe('the failures for which the next model is asked; default: all of them'),
+  midStream: z.boolean().optional().describe('whether it is also where a piece of the answer has been shown; default true'),
+})
+
 const Approval = z.strictObject({
   timeoutMs: z.number().int().min(0).max(86_400_000).optional().describe('ms; 0 waits for as long as the turn may take; default 120,000'),
   onTimeout: z.enum(['deny', 'allow']).optional().describe('default deny'),
@@ -71,6 +77,7 @@ export const Profile = z
     wallTimeMs: z.number().int().min(1).describe('ms that one turn may take, waiting for people included'),
     modelAttemptMax: z.number().int().min(1).describe('attempts for one model call that fails in a way that may pass'),
     fallbacks: z.array(z.string().min(1).max(200)).max(20).optional().describe('models that answer where the first one fails, in this order'),
+    failover: Failover.optional().describe('when they do; default: for every failure that another model may not have'),
     primary: z
       .string()
       .max(200)

@@ -168,13 +168,14 @@ export class LadderError extends Error {
 export const errorBody = (
   code: LadderCode,
   message: string,
-  { hint = ladderHints[code], context = {} }: Omit<LadderErrorDetails, 'cause'> = {},
+  { hint = ladderHints[code], context = {}, cause }: LadderErrorDetails = {},
 ): LadderErrorBody => ({
   code,
   category: ladderCodes[code],
   message,
   hint,
   context,
+  ...(cause !== undefined && { cause: wordsOf(cause) }),
 })
 
 /** Whatever was thrown, in words; it may be anything, also what cannot be asked for any. */

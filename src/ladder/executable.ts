@@ -172,11 +172,6 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     return []
   }
 
-  /** What an event of its run means besides. */
-  protected alsoTold(_event: LadderEvent, _runId: string): LadderEvent[] {
-    return []
-  }
-
   /** A run of it has ended, on this node. */
   protected ended(run: RunState): void {
     const observers = observersFor(this.#observe, run.inside !== undefined)

@@ -15,9 +15,12 @@ export const heardOf = (told: { type: string } & Record<string, unknown>, rootRu
 }
 const ladderWord = /^(?:agent|workflow|supervisor|orchestrator|planner|batch)\./
 
-export async function* heardIn(events: AsyncIterable<OutEvent>, runId: string): RunFeed['events'] {
+/** @param meant what an event means besides */
+export async function* heardIn(events: AsyncIterable<OutEvent>, runId: string, meant: (event: LadderEvent) => LadderEvent[]): RunFeed['events'] {
   for await (const { seq, part, birth, path: _, ...told } of events) {
     const event = heardOf(told, runId)
-    if (event) yield { event, ...(seq !== undefined && { place: [seq, part ?? 0, ...(birth === undefined ? [] : [birth])].join('.') }) }
+    if (!event) continue
+    const at = seq === undefined ? {} : { place: [seq, part ?? 0, ...(birth === undefined ? [] : [birth])].join('.') }
+    for (const one of [event, ...meant(event)]) yield { event: one, ...at }
   }
 }

@@ -4,7 +4,7 @@ import { type Agent, isRuntimeError, machineSignature, now, RuntimeError, type W
 import { type Decision, decide, type PendingCall, pendingIn } from './approval.ts'
 import { Binding } from './binding.ts'
 import { noteOf, type Waits, waitsForNobody } from './calling/waits.ts'
-import type { Report, Result } from './envelope.ts'
+import type { LadderEvent, Report, Result } from './envelope.ts'
 import { type LadderCode, LadderError } from './errors.ts'
 import { ms, signal, text, valueIn } from './given.ts'
 import { heardIn, type RunFeed } from './heard.ts'
@@ -67,7 +67,12 @@ export abstract class Hosted<Data = unknown> {
   /** What a run says from now on, or since the event of that place. A reader who is too slow is told so by an error `overloaded`. */
   hear(runId: string, after?: string): RunFeed {
     const { events, end, stop } = this.bound.runtime.events({ kind: this.name, id: runId }, after)
-    return { events: heardIn(events, runId), end, stop }
+    return { events: heardIn(events, runId, (event) => this.alsoTold(event, runId)), end, stop }
+  }
+
+  /** What an event of its run means besides. */
+  protected alsoTold(_event: LadderEvent, _runId: string): LadderEvent[] {
+    return []
   }
 
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */

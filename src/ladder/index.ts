@@ -65,6 +65,7 @@ export {
   type SupervisorDefinition,
 } from './supervisor/definition.ts'
 export { fanOut } from './supervisor/fan-out.ts'
+export type { Iteration } from './supervisor/iterations.rules.ts'
 export { classifier, type RouterDefinition, router } from './supervisor/router.ts'
 export type { Decision as RoutingDecision, IterationRecord, TerminatedBy, Verdict } from './supervisor/supervisor.context.ts'
 export { type Supervisor, supervisor } from './supervisor/supervisor.ts'

@@ -28,6 +28,12 @@ export const runActor = (executable: string): string => `run(${executable})`
 /** Whether a conversation is one of this run, or of one inside of it. */
 export const isWithin = (ask: string, runId: string): boolean => ask === runId || ask.startsWith(`${runId}/`)
 
+/** Whether it is the run inside of a piece of work itself, and none that is deeper. */
+export const isRunOf = (runId: string, within: string, work: string): boolean => {
+  const place = `${within}/${work}/`
+  return runId.startsWith(place) && !runId.includes('/', place.length)
+}
+
 /** `ask` is the conversation of the agent that wants to make the call. */
 export type WaitingCall = { ask: string; approval: Extract<AskReport['report'], { type: 'tool.waiting' }>['approval'] }
 

@@ -1,8 +1,7 @@
 /** Which credential of a provider is used next, and for how long one that failed rests. Times are ms since the epoch. */
 import type { ErrorBody } from '../contracts/errors.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import type { CredentialProfile } from '../contracts/model.ts'
-import type { FailoverReason } from './fallback.rules.ts'
+import type { CredentialProfile, FailoverReason } from '../contracts/model.ts'
 
 /** What is remembered of one credential; plain JSON. */
 type ProfileState = {

@@ -1,7 +1,7 @@
 /** Which model answers where the one that was asked for cannot, and for which errors another one is tried at all. */
 import { definedOf } from '../contracts/defined.ts'
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
-import { retryableModelError } from '../contracts/model.ts'
+import { type FailoverReason, retryableModelError } from '../contracts/model.ts'
 import type { Profile } from '../contracts/profile.ts'
 import type { Attempt } from '../contracts/turn.ts'
 
@@ -13,10 +13,6 @@ export const candidates = ({ model, fallbacks = [], primary }: Pick<Profile, 'mo
 /** Fallbacks of the runtime, for an agent that lists none; those that its users may not choose are passed over. */
 export const fallbacksFor = (all: readonly string[], allowed: readonly string[] | undefined): string[] =>
   all.filter((ref) => allowed === undefined || allowed.includes(ref))
-
-/** Why another credential, or another model, may do better. */
-export const failoverReasons = ['billing', 'rate_limit', 'auth', 'timeout', 'format', 'unavailable', 'unknown_model', 'context_window'] as const
-export type FailoverReason = (typeof failoverReasons)[number]
 
 /**
  * Everything that may pass is a reason (see `retryableModelError`); of the rest, errors of the credential or of the model. For a conversation

@@ -63,6 +63,8 @@ export type TurnOptions = {
   thinking?: Profile['thinking']
   /** Models that answer where the first one fails, in this order. Default: those of the runtime. */
   fallbacks?: readonly string[] | undefined
+  /** For which failures the next model is asked; default: all that it may not have. `midStream: false`: not once a piece of the answer has been shown. */
+  failover?: Profile['failover']
   /** The one credential that may be used where the provider of a model has it. Default: whichever does not rest. */
   credential?: string | undefined
   /** Further attempts for a model call that fails in a way that may pass; default 3. */
@@ -127,6 +129,7 @@ const Options = z
     instructions: z.string(),
     thinking: turn.thinking,
     credential: turn.credential,
+    failover: turn.failover,
     // One more is the number of attempts, which has to be a number that counts.
     maxRetries: z
       .int()

@@ -336,6 +336,26 @@ test.each([
   },
 )
 
+test('[WL-042] a store that cannot list or drop anything does for turns; who asks it for a list is told what it lacks', async () => {
+  const { list: _, prune: __, replace: ___, setOptions: ____, ...store } = memoryStore()
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: store,
+    keepSnapshots: 1,
+    state: { n: 0 },
+    intents: { a: ({ state }) => ({ n: state.n + 1 }) },
+    route: () => 'a' as const,
+  })
+  await using kit = await aLadder(desk)
+  for (const n of [1, 2, 3]) {
+    const { data, error, report } = await kit.clock.until(desk.execute('', { sessionId: 's', history: [] }))
+    expect([data, error, report.warnings]).toEqual([{ n }, undefined, undefined])
+  }
+  await expect(desk.sessions()).rejects.toMatchObject({ code: 'STORE_FAILED', hint: expect.stringContaining('list()') })
+  await kit.clock.until(desk.delete('s'))
+  expect(await store.rows('desk', 's')).toEqual([])
+})
+
 test('[WL-036, WL-044, WL-113] a store that never answers fails a turn after a time and holds up no run; the next turn goes on from what is stored', async () => {
   const hangs = (): Promise<never> => new Promise(() => undefined)
   const store = memoryStore()

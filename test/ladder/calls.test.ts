@@ -98,7 +98,7 @@ test('[WL-008] what chooses and what evaluates may call too: that stands below t
   expect(drawn(report)).toEqual(['supervisor desk 30', '  agent writer 10', '  agent writer 10', '  callback a 0', '  agent writer 10'])
 })
 
-test('[WL-100] code dispatches intents by name, executables among them which nobody gave to the runtime; their results are its own affair', async () => {
+test('[WL-100] code dispatches intents by name, and streams them, executables among them which nobody gave to the runtime; their results are its own affair', async () => {
   const desk = supervisor({
     name: 'desk',
     state: { text: '', noted: false },
@@ -108,6 +108,9 @@ test('[WL-100] code dispatches intents by name, executables among them which nob
         const noted = await dispatch('note', data)
         const lost = await dispatch('broken')
         expect(lost.error).toMatchObject({ code: 'SUPERVISOR_FAILED', message: expect.stringContaining('no paper') })
+        const pieces: unknown[] = []
+        for await (const { type, delta } of writer.stream('a song')) if (type === 'agent.trip.streaming') pieces.push(delta)
+        expect(pieces.join('')).toBe('written: a song')
         return { text: String(noted.data) }
       },
       write: { agent: writer },
@@ -121,14 +124,15 @@ test('[WL-100] code dispatches intents by name, executables among them which nob
   expect(error).toBeUndefined()
   expect(data).toEqual({ text: 'written: a poem!', noted: false })
   expect(drawn(report)).toEqual([
-    'supervisor desk 10',
-    '  callback lead 10',
+    'supervisor desk 20',
+    '  callback lead 20',
     '    callback write 10',
     '      agent writer 10',
     '    callback note 0',
     '    callback broken 0',
+    '    agent writer 10',
   ])
-  expect(report.children[0]?.children.map(({ status }) => status)).toEqual(['completed', 'completed', 'failed'])
+  expect(report.children[0]?.children.map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'completed'])
 })
 
 test.each(['itself', 'resume', 'inside', 'called', 'other'])(

@@ -12,6 +12,7 @@ import {
   ladder,
   ladderCodes,
   memoryStore,
+  planner,
   supervisor,
   workflow,
 } from '../../src/ladder/index.ts'
@@ -150,6 +151,24 @@ test('[WL-004] each code has a story, here or where its rung is', () => {
   expect([...Object.keys(stories), ...elsewhere].sort()).toEqual(Object.keys(ladderCodes).sort())
 })
 
+test('[WL-004] codes mean the same in each version: none of them goes, or comes into another category', () => {
+  const promised: Record<string, string> = {
+    validation: 'SCHEMA_VALIDATION_FAILED PLANNER_PLAN_INVALID',
+    execution: 'AGENT_EXEC_FAILED TOOL_EXEC_FAILED STEP_FAILED SUPERVISOR_FAILED ORCHESTRATOR_FAILED PLANNER_FAILED',
+    cancelled: 'AGENT_CANCELLED WORKFLOW_CANCELLED SUPERVISOR_CANCELLED ORCHESTRATOR_CANCELLED PLANNER_CANCELLED',
+    limit: 'AGENT_MAX_TRIPS BUDGET_EXCEEDED WORKFLOW_MAX_STEPS SUPERVISOR_MAX_ITERATIONS',
+    drift: 'AGENT_DRIFT WORKFLOW_DRIFT SUPERVISOR_DRIFT ORCHESTRATOR_DRIFT PLANNER_DRIFT',
+    provider:
+      'PROVIDER_ERROR PROVIDER_RATE_LIMIT PROVIDER_QUOTA_EXCEEDED PROVIDER_AUTH PROVIDER_INVALID_REQUEST CONTEXT_LENGTH_EXCEEDED CONTENT_FILTER',
+    timeout: 'PROVIDER_TIMEOUT',
+    policy: 'GUARDRAIL_VIOLATION',
+    configuration: 'WORKFLOW_ERROR WORKFLOW_INVALID_GOTO SUPERVISOR_INVALID_ROUTE SUPERVISOR_DISPATCH_CYCLE ORCHESTRATOR_CONFIG',
+  }
+  const expected = Object.entries(promised).flatMap(([category, codes]) => codes.split(' ').map((code) => [code, category]))
+  expect(ladderCodes).toMatchObject(Object.fromEntries(expected))
+  expect(expected).toHaveLength(36)
+})
+
 test('[WL-004] each code says what to do next, also where nobody has said more, and as it was stored without a word of that', () => {
   for (const code of Object.keys(ladderCodes) as LadderCode[]) {
     const { hint } = new LadderError(code, 'broken')
@@ -177,7 +196,27 @@ for (const [code, story] of Object.entries(stories))
       SUPERVISOR_INVALID_ROUTE: { availableKeys: ['one'], raw: 'nobody' },
     }
     expect(body.context).toMatchObject(facts[code as LadderCode] ?? {})
+    const thrownByCode: LadderCode[] = ['AGENT_EXEC_FAILED', 'SUPERVISOR_FAILED', 'WORKFLOW_FAILED', 'STEP_FAILED']
+    if (thrownByCode.includes(code as LadderCode)) expect(body.cause).toBe('no ink')
   })
+
+test('[WL-003] what an author’s code has thrown, or gave that nobody can store, is the cause, in whichever place it shows', async () => {
+  const plan = JSON.stringify({ steps: [{ id: 'a', capability: 'dig', input: 1 }] })
+  const digs = { dig: { description: 'Digs.', use: () => 1 } }
+  const odd = { odd: () => 1 }
+  const places: [LadderCode, AnyExecutable][] = [
+    ['PLANNER_FAILED', planner({ name: 'clerk', model: 'test/a', capabilities: digs, output: fail })],
+    ['STEP_FAILED', steps({}, { name: 'one', run: () => odd })],
+    ['AGENT_EXEC_FAILED', asked({ name: 'writer', prompt: fail })],
+  ]
+  await using kit = await aLadderOf({ 'test/a': () => ({ text: plan }) }, ...places.map(([, place]) => place))
+  for (const [code, place] of places) {
+    const { error } = await kit.clock.until(place.execute('go'))
+    const body = error?.toJSON()
+    expect(body, code).toMatchObject({ code, cause: expect.stringMatching(/\S/) })
+    expect(body?.message, code).toContain(body?.cause)
+  }
+})
 
 test('[WL-004] how long a conversation is, and may be, is told where the provider does not say it', async () => {
   const clerk = asked()

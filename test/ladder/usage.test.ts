@@ -62,6 +62,22 @@ test('[WL-007] the model that answered has its own price; what was spent stays, 
   expect(await kit.runtime.replay({ kind: 'spare', id: 'r' })).toMatchObject({ verdict: 'identical' })
 })
 
+test('[WL-007] what was spent on reasoning, and what the cache had and took, is counted by kind in each trip and summed up the tree', async () => {
+  const trip = { inputTokens: 1000, outputTokens: 100, cachedInputTokens: 400, cacheWriteTokens: 200, reasoningTokens: 60 }
+  const price = { input: 1, output: 1, cachedInput: 0.5, cacheWrite: 2 }
+  const thinker = agent({ name: 'thinker', model: 'test/thinker', price })
+  const both = workflow({ name: 'both', steps: ['first', 'second'].map((name) => ({ name, agent: thinker })) })
+  await using kit = await aLadderOf({ 'test/thinker': () => ({ text: 'so', usage: trip }) }, both)
+
+  const { usage: spent, report } = await kit.clock.until(both.execute('go'))
+
+  const once = { input: 1000, output: 100, total: 1100, cachedTokens: 400, cacheWriteTokens: 200, reasoningTokens: 60 }
+  expect(report.children[0]?.usage).toMatchObject(once)
+  expect(spent).toMatchObject(Object.fromEntries(Object.entries(once).map(([kind, count]) => [kind, 2 * count])))
+  const cost = { input: 0.0008, output: 0.0002, cached: 0.0004, cacheWrite: 0.0008, total: 0.0022 }
+  for (const [channel, dollars] of Object.entries(cost)) expect(spent.cost?.[channel as keyof typeof cost], channel).toBeCloseTo(dollars, 12)
+})
+
 test('[WL-007] what is no price is said where it is written', () => {
   for (const price of [{ input: 1 }, { input: -1, output: 1 }, { input: 1, output: 1, cachedInput: Number.NaN }, 3])
     expect(() => agent({ name: 'a', price: price as never }), JSON.stringify(price)).toThrow(

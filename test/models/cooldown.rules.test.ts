@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { CredentialProfile } from '../../src/contracts/model.ts'
+import type { CredentialProfile, FailoverReason } from '../../src/contracts/model.ts'
 import { failed, nextReadyAt, order, type ProviderState, profilesMax, restingError, restsUntil, succeeded } from '../../src/models/cooldown.rules.ts'
-import { type FailoverReason, failoverReason } from '../../src/models/fallback.rules.ts'
+import { failoverReason } from '../../src/models/fallback.rules.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -81,6 +81,23 @@ test('[WL-135] what was not recorded is an error in replay, and no call; with au
   await expect(recorded(counted(calls), { cassette: file })).rejects.toMatchObject({ code: 'bad_request' })
 })
 
+test('[WL-135] what is asked of the model besides tells requests apart: its settings, and the tools that it may call', async () => {
+  const cassette: Cassette = { version: 1, recordings: [] }
+  const answered = async (mode: 'record' | 'replay', more: object) => {
+    const one = agent({ name: 'one', model: 'test/a', instructions: 'Be short.', settings: { temperature: 0 }, ...more })
+    await using kit = await testRuntime({
+      extensions: [ladder({ executables: [one] })],
+      models: { 'test/a': await recorded([{ text: 'three' }], { cassette, mode }) },
+    })
+    const { data, error } = await kit.clock.until(one.execute('1 + 2?'))
+    return data ?? error?.code
+  }
+  expect(await answered('record', {})).toBe('three')
+  expect(await answered('replay', {})).toBe('three')
+  for (const more of [{ settings: { temperature: 1 } }, { instructions: 'Be long.' }, { tools: [add] }])
+    expect(await answered('replay', more), JSON.stringify(more)).toBe('PROVIDER_INVALID_REQUEST')
+})
+
 test('[WL-135] an error of the provider is played again, and the next recording of the same request after it', async () => {
   const cassette: Cassette = { version: 1, recordings: [] }
   const source = [{ errors: [{ code: 'provider_rate_limit' as const, retryAfterMs: 10 }], text: 'three' }]

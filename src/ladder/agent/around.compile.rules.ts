@@ -24,11 +24,14 @@ const outputOf = <Output>(event: EventObject): Output => (event as unknown as { 
 const aroundOf = ({ around, startedAt }: AgentRun): Around => around ?? nothingAround({}, startedAt)
 const changed = (run: AgentRun, change: Partial<Around>): { around: Around } => ({ around: { ...aroundOf(run), ...change } })
 
-const broken = (name: string, event: EventObject): LadderErrorBody =>
-  errorBody('AGENT_EXEC_FAILED', `code around '${name}' gave what cannot be stored: ${wordsOf((event as unknown as { error: unknown }).error)}`, {
+const broken = (name: string, event: EventObject): LadderErrorBody => {
+  const { error: cause } = event as unknown as { error: unknown }
+  return errorBody('AGENT_EXEC_FAILED', `code around '${name}' gave what cannot be stored: ${wordsOf(cause)}`, {
     hint: 'give plain data, and keep plain data in the state: JSON, dates and bytes',
     context: { agent: name },
+    cause,
   })
+}
 
 /** It wants no tool any more. */
 const hasAnswered = ({ isAnswered, calls }: Around['trip']): boolean => isAnswered === true && calls.length === 0

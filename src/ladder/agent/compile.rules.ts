@@ -55,7 +55,7 @@ const answerIn = (event: EventObject): AskOutput => (event as Done).output as As
 const verdictIn = (event: EventObject): Verdict => (event as Done).output as Verdict
 
 const broken = (name: string, what: string, thrown: unknown): LadderErrorBody =>
-  errorBody('AGENT_EXEC_FAILED', `${what} of '${name}' failed: ${wordsOf(thrown)}`, { context: { agent: name } })
+  errorBody('AGENT_EXEC_FAILED', `${what} of '${name}' failed: ${wordsOf(thrown)}`, { context: { agent: name }, cause: thrown })
 
 /** What the model reads that has called it. What is advised about a code in general is for authors. */
 const toolFailure = ({ code, message, hint }: LadderErrorBody) => ({

@@ -131,7 +131,13 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
     hooks,
     surroundings,
     core: configured(name, () =>
-      defineAgent({ ...core, tools: core.tools.map((one) => toolWithin(name, surroundings.middleware, one)), name, limits }),
+      defineAgent({
+        ...core,
+        failover: { midStream: false, ...core.failover },
+        tools: core.tools.map((one) => toolWithin(name, surroundings.middleware, one)),
+        name,
+        limits,
+      }),
     ),
   }
   return {

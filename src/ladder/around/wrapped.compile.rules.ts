@@ -17,10 +17,13 @@ export const outcomeOf = (event: EventObject): { data?: unknown; error: LadderEr
   return outcome && 'error' in outcome ? { error: outcome.error } : { data: outcome?.result, error: undefined }
 }
 
-const unstorable = (name: string, code: LadderCode, event: EventObject): LadderErrorBody =>
-  errorBody(code, `code around '${name}' gave what cannot be stored: ${wordsOf((event as unknown as { error: unknown }).error)}`, {
+const unstorable = (name: string, code: LadderCode, event: EventObject): LadderErrorBody => {
+  const { error: cause } = event as unknown as { error: unknown }
+  return errorBody(code, `code around '${name}' gave what cannot be stored: ${wordsOf(cause)}`, {
     hint: 'give plain data, and keep plain data in the state: JSON, dates and bytes',
+    cause,
   })
+}
 
 /** Their types are those of the machine that takes them. @param code of its failures */
 export const wrapActions = (name: string, code: LadderCode, now: () => number): Record<string, never> =>

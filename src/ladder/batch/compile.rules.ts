@@ -41,7 +41,7 @@ const endIn = (event: EventObject): RunEnd => (event as Done).output as RunEnd
 const pauseIn = (event: EventObject): number | null => ((event as Done).output as Again).pauseMs
 
 const unstorable = (what: string, thrown: unknown): LadderErrorBody =>
-  errorBody('BATCH_FAILED', `${what} gave what cannot be stored: ${wordsOf(thrown)}`)
+  errorBody('BATCH_FAILED', `${what} gave what cannot be stored: ${wordsOf(thrown)}`, { cause: thrown })
 
 const cancelledError = (what: string, event: EventObject, context: object = {}): LadderErrorBody =>
   errorBody('BATCH_CANCELLED', `${what} was cancelled`, { context: { ...context, reason: (event as { reason?: string }).reason ?? null } })

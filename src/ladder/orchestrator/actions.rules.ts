@@ -64,7 +64,7 @@ export const sessionActions = (name: string, now: () => number, toldOf: (session
         )
       : {}
   const broken = (what: string, thrown: unknown): LadderErrorBody =>
-    errorBody('ORCHESTRATOR_FAILED', `${what} of '${name}' failed: ${wordsOf(thrown)}`)
+    errorBody('ORCHESTRATOR_FAILED', `${what} of '${name}' failed: ${wordsOf(thrown)}`, { cause: thrown })
   const drift = ({ sessionId, turn }: SessionRun): LadderErrorBody =>
     errorBody('ORCHESTRATOR_DRIFT', `the session '${sessionId}' was stored by another definition of '${name}'`, {
       hint: 'execute with force: true, delete the session, or mend the signature of its row through the store',

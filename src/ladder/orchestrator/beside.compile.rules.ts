@@ -63,7 +63,8 @@ export const besideMachine = (name: string, parts: SessionParts): AnyStateMachin
       }),
       takeAnswer: assign(({ context, event }) => answeredBeside(context, actorIn(event), outputOf<Answer | undefined>(event))),
       breakTurn: assign(({ context, event }) => {
-        const error = errorBody('ORCHESTRATOR_FAILED', `a turn of '${name}' failed: ${wordsOf(thrownIn(event))}`)
+        const cause = thrownIn(event)
+        const error = errorBody('ORCHESTRATOR_FAILED', `a turn of '${name}' failed: ${wordsOf(cause)}`, { cause })
         return answeredBeside(context, actorIn(event), brokenAnswer(context, actorIn(event), error, now()))
       }),
       /** Only those that run are alive. */

@@ -2,7 +2,6 @@
 import type { Address, Runtime } from '../../index.ts'
 import type { LadderEvent } from '../envelope.ts'
 import { heardOf } from '../heard.ts'
-import { routeActor } from '../supervisor/supervisor.chart.rules.ts'
 import type { Decision } from '../supervisor/supervisor.context.ts'
 
 type Hear = (told: LadderEvent) => void
@@ -51,10 +50,13 @@ const saidOf = (told: LadderEvent, turnRunId: string): ({ type: string } & Recor
     const isChosen = source === 'route' || source === 'router'
     return { type: 'orchestrator.turn.routed', source: isChosen ? source : 'intent.next', raw, next, ...(reasoning !== undefined && { reasoning }) }
   }
-  if (told.type === 'agent.trip.streaming' && told.kind === 'text' && !told.runId.includes(`/${routeActor}/`))
+  if (told.type === 'agent.trip.streaming' && told.kind === 'text' && !aside.test(told.runId.slice(turnRunId.length)))
     return { type: 'orchestrator.turn.streaming', delta: told.delta }
   return undefined
 }
+
+/** In the name of a run: not what was dispatched has it asked, but who chooses, classifies, acknowledges, evaluates or plans. No intent or step has such a name. */
+const aside = /\/[a-z]+\(\)\//
 
 /** The run of one turn, from its beginning. */
 class TurnFeed {

@@ -201,9 +201,11 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
     this.#results.forget(sessionId)
   }
 
-  /** Ids of sessions that are stored. @param prefix taken literally @throws LadderError STORE_FAILED where the store cannot list them */
+  /** Ids of sessions that are stored. @param prefix taken literally @throws LadderError STORE_FAILED where the store cannot list them; ORCHESTRATOR_CONFIG where there is none */
   async sessions(prefix?: string): Promise<string[]> {
     if (prefix !== undefined) valueIn(prefix, text, 'what sessions begin with', 'SCHEMA_VALIDATION_FAILED')
+    // The store of a runtime is not waited for: there may never be one.
+    if (!this.#binding.to) checkpointStoreFor(this.#checked.definition.checkpointStore)
     const store = await this.#store()
     if (store.list) return store.list(this.name, prefix)
     throw new LadderError('STORE_FAILED', `the store of '${this.name}' cannot list sessions`, { hint: 'give it a store with list()' })

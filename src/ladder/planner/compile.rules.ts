@@ -51,6 +51,11 @@ const faultIn = (event: EventObject): LadderErrorBody | undefined => {
   return 'error' in checked ? checked.error : undefined
 }
 
+/** Of what somebody's code, or the journal, has thrown. */
+const broken = (code: LadderCode, what: string, event: EventObject): LadderErrorBody => {
+  const { error: cause } = event as Done
+  return errorBody(code, `${what}: ${wordsOf(cause)}`, { cause })
+}
 const fault = (code: LadderCode, message: string, context: Record<string, unknown> = {}, hint?: string): LadderErrorBody =>
   errorBody(code, message, { context, hint })
 
@@ -114,7 +119,7 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
       }),
       takeStep: assign(({ context, event }) => end(context, event, (event as Done).output as StepEnd)),
       breakStep: assign(({ context, event }) =>
-        end(context, event, { error: fault('STEP_FAILED', `a step of '${name}' broke: ${wordsOf((event as Done).error)}`), decision: null }),
+        end(context, event, { error: broken('STEP_FAILED', `a step of '${name}' broke`, event), decision: null }),
       ),
       tellStep: emit(({ context, event }) => {
         const { status = 'failed', error } = context.records[placeIn(event)] ?? {}
@@ -137,7 +142,7 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
       breakLeft: assign(({ context, event }) =>
         actorIn(event) === planActor
           ? { isPlanning: false }
-          : stepLeft(context, placeIn(event), { error: fault('STEP_FAILED', wordsOf((event as Done).error)) }, now()),
+          : stepLeft(context, placeIn(event), { error: broken('STEP_FAILED', `a step of '${name}' broke`, event) }, now()),
       ),
       cutOff: assign(({ context }) => cutOff(context, now())),
       replan: assign(({ context }) => ({ replans: context.replans + 1, verdict: undefined, isDoing: false })),
@@ -191,11 +196,11 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now, end
       }),
       wearOut: assign({ error: fault('PLANNER_FAILED', `'${name}' has begun ${maxSteps} steps and would go on`, { maxSteps: maxSteps ?? null }) }),
       breakDown: assign(({ event }) => ({
-        error: fault('PLANNER_FAILED', `a plan of '${name}' cannot be stored: ${wordsOf((event as Done).error)}`),
+        error: broken('PLANNER_FAILED', `a plan of '${name}' cannot be stored`, event),
       })),
       failToConclude: assign(({ event }) => ({
         endedAt: now(),
-        error: fault('PLANNER_FAILED', `the output of '${name}' could not be made: ${wordsOf((event as Done).error)}`),
+        error: broken('PLANNER_FAILED', `the output of '${name}' could not be made`, event),
       })),
       takeData: assign(({ event }) => ({ data: (event as Done).output })),
       complete: assign(({ context }) => ({ endedAt: now(), ...(!shape.isConcluded && { data: outputsOf(context) }) })),

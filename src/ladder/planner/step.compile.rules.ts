@@ -31,7 +31,7 @@ export const stepMachine = (
   { code, judge, endCalls, run }: StepParts,
 ): AnyStateMachine => {
   const broken = ({ step }: StepRun, what: string, thrown: unknown): LadderErrorBody =>
-    errorBody('STEP_FAILED', `${what} the step '${step.id}': ${wordsOf(thrown)}`, { context: { step: step.id } })
+    errorBody('STEP_FAILED', `${what} the step '${step.id}': ${wordsOf(thrown)}`, { context: { step: step.id }, cause: thrown })
   const actors = {
     [codeActor(capability.name)]: code,
     ...(shape.isJudged && { [judgeActor]: judge }),

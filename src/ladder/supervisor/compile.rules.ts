@@ -48,7 +48,10 @@ const errorIn = (event: EventObject): LadderErrorBody | undefined => {
 }
 
 const unstorable = (what: string, thrown: unknown): LadderErrorBody =>
-  errorBody('SUPERVISOR_FAILED', `${what} gave what cannot be stored: ${wordsOf(thrown)}`, { hint: 'return plain data: JSON, dates and bytes' })
+  errorBody('SUPERVISOR_FAILED', `${what} gave what cannot be stored: ${wordsOf(thrown)}`, {
+    hint: 'return plain data: JSON, dates and bytes',
+    cause: thrown,
+  })
 
 /** What recovers it takes away that it ended by an error. */
 const aroundSupervisor = (name: string, now: () => number): Record<string, never> =>

@@ -4,6 +4,7 @@ import { errorBody, type LadderErrorBody } from '../errors.ts'
 import { entriesOf } from '../kept.rules.ts'
 import { placeOf, rootOf, statusOf, timesOf } from '../run.rules.ts'
 import { together } from '../usage.rules.ts'
+import { iterationsOf } from './iterations.rules.ts'
 import type { SupervisorShape } from './supervisor.chart.rules.ts'
 import type { BranchRecord, SupervisorRun } from './supervisor.context.ts'
 
@@ -60,7 +61,7 @@ export const reportOf = (
     attempts: 1,
     ...(terminatedBy && { terminatedBy }),
     ...(run.ack && { ack: ackOf(run.ack) }),
-    iterations,
+    iterations: iterationsOf(run),
     usage: together(...children.map(({ usage }) => usage)),
     children,
   }

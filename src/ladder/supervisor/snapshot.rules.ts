@@ -1,5 +1,6 @@
 /** What of a run of a supervisor its store is told. Pure. */
 import type { Taken } from '../stores/mirror.ts'
+import { iterationsOf } from './iterations.rules.ts'
 import { mergeActor } from './supervisor.chart.rules.ts'
 import { advised, type BranchEnd, type Chosen, type Merged, merged, type SupervisorRun } from './supervisor.context.ts'
 
@@ -7,12 +8,13 @@ import { advised, type BranchEnd, type Chosen, type Merged, merged, type Supervi
 export const afterWork = (run: SupervisorRun, work: string, end: Chosen | BranchEnd | Merged, at: number): Taken | undefined => {
   if (work !== mergeActor || end.ended !== 'completed') return undefined
   const settled = end as Extract<Merged, { ended: 'completed' }>
-  const { state, iterations, directive } = { ...run, ...merged(advised(run, work, settled.called), settled, at) }
-  return { next: settled.verdict?.satisfied === true ? [] : (directive?.next ?? null), state, iterations }
+  const seen = advised(run, work, settled.called)
+  const after = { ...seen, ...merged(seen, settled, at) }
+  return { next: settled.verdict?.satisfied === true ? [] : (after.directive?.next ?? null), state: after.state, iterations: iterationsOf(after) }
 }
 
-export const atEnd = ({ error, directive, state, iterations }: SupervisorRun): Taken => ({
-  next: error ? (directive?.next ?? null) : [],
-  state,
-  iterations,
+export const atEnd = (run: SupervisorRun): Taken => ({
+  next: run.error ? (run.directive?.next ?? null) : [],
+  state: run.state,
+  iterations: iterationsOf(run),
 })

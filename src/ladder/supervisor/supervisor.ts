@@ -8,7 +8,7 @@ import type { LadderEvent, Report } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import { checkedHistory, type HistoryMessage, type HistoryWindow, type RunHistory, windowed } from '../history.rules.ts'
-import { type RunState, runActor } from '../run.rules.ts'
+import { isRunOf, type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { Mirror } from '../stores/mirror.ts'
 import type { SnapshotStore } from '../stores/store.ts'
@@ -110,7 +110,7 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
 
   protected override alsoTold({ type, runId, rootRunId, delta = '', kind }: LadderEvent, within: string): LadderEvent[] {
     if (type !== 'agent.trip.streaming' || kind !== 'text') return []
-    const intent = this.#streamed.find((name) => runId.startsWith(`${within}/${name}/`))
+    const intent = this.#streamed.find((name) => isRunOf(runId, within, name))
     return intent === undefined ? [] : [{ type: 'supervisor.agent.streaming', runId: within, rootRunId, supervisor: this.name, agent: intent, delta }]
   }
 

@@ -33,13 +33,14 @@ const onwardOf = (event: EventObject) => {
 const loopWarning = 5
 
 const outputFailed = (name: string, thrown: unknown): LadderErrorBody =>
-  errorBody('WORKFLOW_FAILED', `the output of '${name}' could not be made: ${wordsOf(thrown)}`)
+  errorBody('WORKFLOW_FAILED', `the output of '${name}' could not be made: ${wordsOf(thrown)}`, { cause: thrown })
 
 const codeFailed = (step: string, error: unknown): StepEnd => ({
   ended: 'failed',
   error: errorBody('STEP_FAILED', `the step '${step}' gave what cannot be stored: ${wordsOf(error)}`, {
     hint: 'return plain data, and keep plain data in the state: JSON, dates and bytes',
     context: { step },
+    cause: error,
   }),
 })
 

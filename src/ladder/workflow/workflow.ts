@@ -5,10 +5,10 @@ import { type Agent, now } from '../../index.ts'
 import { checkedRunMiddleware } from '../around/middleware.ts'
 import { wrapActors } from '../around/wrapped.effects.ts'
 import type { Awaiting } from '../awaited.ts'
-import type { Report } from '../envelope.ts'
+import type { LadderEvent, Report } from '../envelope.ts'
 import type { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
-import { type RunState, runActor } from '../run.rules.ts'
+import { isRunOf, type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { Mirror } from '../stores/mirror.ts'
 import { msOf } from '../times.rules.ts'
@@ -34,6 +34,8 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
   readonly #definition: AnyWorkflow
   readonly #shape: WorkflowShape
   readonly #mirror: Mirror<RunContext, StepEnd> | undefined
+  /** Steps that an executable runs inside of. */
+  readonly #asking: readonly string[]
 
   constructor(given: AnyWorkflow) {
     super(given)
@@ -56,7 +58,9 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     }
     const { snapshotStore: store } = definition
     this.#mirror = store && new Mirror({ ...this.mirrorParts('workflow', () => store), after: afterStep(this.#shape), atEnd: atEnd(this.#shape) })
-    const executables = worksOf(definition).flatMap((step) => ('agent' in step ? [step.agent] : []))
+    const asking = worksOf(definition).flatMap((step) => ('agent' in step ? [step] : []))
+    const executables = asking.map((step) => step.agent)
+    this.#asking = asking.map(({ name: step }) => step)
     this.inside = executables
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
@@ -75,6 +79,13 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
   protected override ended(run: RunState): void {
     super.ended(run)
     this.#mirror?.ended(run as RunContext)
+  }
+
+  /** What an agent says in a step. */
+  protected override alsoTold({ type, runId, rootRunId, delta = '', kind }: LadderEvent, within: string): LadderEvent[] {
+    if (type !== 'agent.trip.streaming' || kind !== 'text') return []
+    const step = this.#asking.find((name) => isRunOf(runId, within, name))
+    return step === undefined ? [] : [{ type: 'workflow.step.streaming', runId: within, rootRunId, workflow: this.name, step, delta }]
   }
 
   protected get takes(): Schema | undefined {

@@ -1,7 +1,7 @@
 /** What follows when a model fails: another attempt, another credential, another model, less thinking, or the end. */
 import { definedOf } from '../../contracts/defined.ts'
-import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
-import { retryableModelError } from '../../contracts/model.ts'
+import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import { failoverReasons, retryableModelError } from '../../contracts/model.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import type { Attempt } from '../../contracts/turn.ts'
 import { failoverReason, failureSummary } from '../../models/fallback.rules.ts'
@@ -24,10 +24,21 @@ export const mayRetry = ({ asked: { round }, input: { profile } }: LoopContext, 
 export const mayRotate = (error: ErrorBody): boolean => error.data?.otherCredentials === true && failoverReason(error) !== undefined
 
 /** Whoever wished for a model that does not exist is told so. */
-export const mayFallBack = ({ asked: { place, candidates }, input: { profile } }: LoopContext, error: ErrorBody): boolean => {
+export const mayFallBack = ({ asked: { place, candidates, streamed }, input: { profile } }: LoopContext, error: ErrorBody): boolean => {
   const reason = failoverReason(error)
   const next = candidates[place + 1]
-  return next !== undefined && reason !== undefined && !(reason === 'unknown_model' && next === profile.primary)
+  if (next === undefined || reason === undefined || (reason === 'unknown_model' && next === profile.primary)) return false
+  const { on = failoverReasons, midStream = true } = profile.failover ?? {}
+  return on.includes(reason) && (midStream || !(streamed === true || hasStreamed(error)))
+}
+
+const hasStreamed = (error: ErrorBody): boolean => error.data?.streamed === true
+
+/** Of a call of which a piece has been shown. */
+export const afterPieces = (error: unknown): unknown => {
+  if (!isRuntimeError(error)) return error
+  const { data, ...body } = error.toJSON()
+  return RuntimeError.from({ ...body, data: { ...data, streamed: true } })
 }
 
 type Failed = Pick<LoopContext, 'error' | 'attempts' | 'asked'>
@@ -45,7 +56,11 @@ export const attempted = (context: LoopContext, error: ErrorBody): Failed => {
   return {
     error,
     attempts: [...attempts, attempt].slice(-attemptsMax),
-    asked: credential === undefined ? asked : { ...asked, tried: [...asked.tried, credential] },
+    asked: {
+      ...asked,
+      ...(credential !== undefined && { tried: [...asked.tried, credential] }),
+      ...(hasStreamed(error) && { streamed: true }),
+    },
   }
 }
 const attemptsMax = 50

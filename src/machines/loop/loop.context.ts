@@ -71,6 +71,8 @@ type Asked = {
   /** The credential that was used last, and those of the present candidate that have failed. */
   credential: string | null
   tried: string[]
+  /** An attempt at the present step has shown a piece of its answer, and failed. */
+  streamed?: boolean
   /** What extensions have added to the instructions of this turn. */
   told?: string
   /** What the provider is told to think, and what it has refused of that. */
@@ -183,6 +185,7 @@ export const spent = ({ totals }: LoopContext, model: string, more: Usage, costU
 export const answered = (context: LoopContext, answer: ModelCallOutput): Partial<LoopContext> => {
   const { said, asked, room, startedAt, endedAt } = context
   const { text, calls, usage, model, credential, at } = answer
+  const { streamed: _, ...before } = asked
   const totals = spent(context, model, usage, answer.costUsd)
   const thoughts = context.input.profile.reasoning === 'on' ? [said.reasoning, answer.reasoning].filter((part) => part !== '').join('\n\n') : ''
   return {
@@ -197,7 +200,7 @@ export const answered = (context: LoopContext, answer: ModelCallOutput): Partial
     },
     said: { ...said, texts: text === '' ? said.texts : [...said.texts, text], reasoning: thoughts },
     totals: { ...totals, steps: totals.steps + 1 },
-    asked: { ...asked, round: 1, credential: credential ?? asked.credential, ...definedOf({ told: answer.told }) },
+    asked: { ...before, round: 1, credential: credential ?? asked.credential, ...definedOf({ told: answer.told }) },
     room: { tokens: usage.inputTokens + usage.outputTokens, window: answer.contextTokens ?? room.window, compacted: false, shortened: false },
     step: stepOf(calls),
     watch: unknownSince(context.watch ?? nothingSeen, calls),

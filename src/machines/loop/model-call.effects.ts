@@ -16,6 +16,7 @@ import type { TurnServices } from '../turn/turn.services.ts'
 import { cacheState } from './cache.rules.ts'
 import { commandAnswer } from './command.rules.ts'
 import { costOf } from './cost.rules.ts'
+import { afterPieces } from './failure.rules.ts'
 import { hasMedia, withFiles } from './given-files.effects.ts'
 import { type PreparedCall, prepareCall, windowOf } from './model-request.effects.ts'
 import { withSizes } from './overflow.rules.ts'
@@ -183,7 +184,8 @@ export const callModel =
       }
     } catch (error) {
       called('error')
-      const told = prepared && model ? withSizes(error, { ...prepared.request, messages: prepared.messages }, windowOf(model)) : error
+      const sized = prepared && model ? withSizes(error, { ...prepared.request, messages: prepared.messages }, windowOf(model)) : error
+      const told = index > 0 && profile.failover?.midStream === false ? afterPieces(sized) : sized
       throw credential === undefined || stop.signal.aborted ? told : credential.failed(told)
     } finally {
       over = true

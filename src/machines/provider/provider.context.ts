@@ -1,7 +1,7 @@
 /** What the machine of a provider knows, and what it is told. */
 import { z } from 'zod'
+import { failoverReasons } from '../../contracts/model.ts'
 import type { ProviderState } from '../../models/cooldown.rules.ts'
-import { failoverReasons } from '../../models/fallback.rules.ts'
 
 const Call = { profile: z.string().min(1).max(200).describe('id of the credential'), at: z.number().int().min(0).describe('ms since the epoch') }
 

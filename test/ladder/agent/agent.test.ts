@@ -1,7 +1,7 @@
 /** Agents as their authors and users meet them. */
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../../src/index.ts'
+import { type Model, tool } from '../../../src/index.ts'
 import { agent, type LadderError, type LadderEvent } from '../../../src/ladder/index.ts'
 import { aLadderOf } from '../a-ladder.ts'
 
@@ -81,6 +81,9 @@ test('[WL-118] an agent without a name has one of its model and tools, the same 
   const made = (...tools: (typeof add)[]) => agent({ model: 'test/a', tools }).name
   expect(made(add)).toBe(made(add))
   expect(made(add)).not.toBe(made())
+  const look = tool({ ...add, name: 'look' })
+  expect(made(add, look)).toBe(made(look, add))
+  expect(agent({ model: 'test/b', tools: [add] }).name).not.toBe(made(add))
   expect(made()).toMatch(/^agent-[0-9a-f]{8}$/)
 })
 
@@ -107,6 +110,10 @@ test('[WL-122] an answer that does not fit is asked for again with what is wrong
     error: { code: 'SCHEMA_VALIDATION_FAILED', category: 'validation', context: { issues: [{ path: 'people' }] } },
     report: { status: 'failed', trips: 1 },
   })
+  // An answer that is asked for again is a trip as any other.
+  const brief = agent({ name: 'brief', model: 'test/a', output, repair: 5, maxTrips: 1 })
+  await using other = await aLadderOf({ 'test/a': model }, brief)
+  expect(await other.clock.until(brief.execute('Ulm?'))).toMatchObject({ error: { code: 'SCHEMA_VALIDATION_FAILED' }, report: { trips: 1 } })
   // It goes on where it stopped: the model is told what was wrong.
   expect(await kit.clock.until(strict.resume('f'))).toMatchObject({ data: { people: 126000 }, report: { trips: 2 } })
 })
@@ -135,6 +142,117 @@ test('[WL-003, WL-131] what goes wrong has a code; another model answers for one
     data: 'here',
     report: { status: 'completed', failovers: [{ model: 'test/provider_rate_limit', reason: 'rate_limit' }] },
   })
+})
+
+test('[WL-131] models are asked in their order where one is slow, down or overloaded; what another one could not mend either ends the run', async () => {
+  const fallbacks = ['test/provider_timeout', 'test/b', 'test/c']
+  const patient = agent({ name: 'patient', model: 'test/provider_unavailable', fallbacks, maxRetries: 0 })
+  const refused = agent({ name: 'refused', model: 'test/overflow', fallbacks: ['test/b'], maxRetries: 0 })
+  const down = (code: 'provider_timeout' | 'provider_unavailable' | 'provider_rejected') => [{ error: { code, message: 'no' } }]
+  await using kit = await aLadderOf(
+    {
+      'test/provider_unavailable': down('provider_unavailable'),
+      'test/provider_timeout': down('provider_timeout'),
+      'test/b': [{ text: 'here' }],
+      'test/overflow': [{ error: { code: 'provider_rejected', message: 'a picture is too large' } }],
+    },
+    patient,
+    refused,
+  )
+
+  expect(await kit.clock.until(patient.execute('hi'))).toMatchObject({
+    data: 'here',
+    report: {
+      model: 'test/b',
+      failovers: [
+        { model: 'test/provider_unavailable', reason: 'unavailable' },
+        { model: 'test/provider_timeout', reason: 'timeout' },
+      ],
+    },
+  })
+  expect(await kit.clock.until(refused.execute('hi'))).toMatchObject({ error: { code: 'PROVIDER_INVALID_REQUEST' }, report: { status: 'failed' } })
+})
+
+test('[WL-131] where a model breaks off in the middle of its answer, another one is asked only where the author says so: that trip begins anew, and what was told before is no part of it', async () => {
+  const parts = { model: 'test/a', fallbacks: ['test/b'], maxRetries: 0 }
+  const [strict, spare] = [agent({ name: 'strict', ...parts }), agent({ name: 'spare', ...parts, failover: { midStream: true } })]
+  const broken = { chunks: ['half ', 'of'], error: { code: 'provider_unavailable', message: 'cut' } }
+  await using kit = await aLadderOf({ 'test/a': () => broken as never, 'test/b': () => ({ text: 'whole' }) }, strict, spare)
+  const heard: unknown[] = []
+  const on = {
+    'agent.trip.started': ({ trip, model }: LadderEvent) => void heard.push([trip, model]),
+    'agent.trip.streaming': ({ delta }: LadderEvent) => void heard.push(delta),
+  }
+
+  expect(await kit.clock.until(strict.execute('hi', { on }))).toMatchObject({ error: { code: 'PROVIDER_ERROR', message: 'cut' } })
+  expect(heard.splice(0)).toEqual([[1, 'test/a'], 'half ', 'of'])
+  expect(await kit.clock.until(spare.execute('hi', { on }))).toMatchObject({ data: 'whole', report: { trips: 1, model: 'test/b' } })
+  expect(heard).toEqual([[1, 'test/a'], 'half ', 'of', [1, 'test/b'], 'whole'])
+})
+
+test('[WL-131] a model that has broken off is asked again, and no other one after it; its next trip may have another one', async () => {
+  const answers = [
+    { chunks: ['half'], error: { code: 'provider_unavailable', message: 'cut' } },
+    { error: { code: 'provider_unavailable', message: 'down' } },
+    { text: 'no JSON' },
+    { error: { code: 'provider_unavailable', message: 'down' } },
+  ]
+  const stubborn = agent({ name: 'stubborn', model: 'test/a', fallbacks: ['test/b'], maxRetries: 2, output: z.object({ n: z.number() }), repair: 1 })
+  await using kit = await aLadderOf({ 'test/a': () => answers.shift() as never, 'test/b': () => ({ text: '{"n":1}' }) }, stubborn)
+
+  expect(await kit.clock.until(stubborn.execute('hi'))).toMatchObject({ data: { n: 1 }, report: { trips: 2, model: 'test/b' } })
+  expect(answers).toEqual([])
+})
+
+test('[WL-131] which failures lead to another model is said by the author', async () => {
+  const picky = agent({ name: 'picky', model: 'test/busy', fallbacks: ['test/down', 'test/b'], maxRetries: 0, failover: { on: ['rate_limit'] } })
+  const failing = (code: 'provider_rate_limit' | 'provider_unavailable') => () => ({ error: { code, message: code } }) as never
+  await using kit = await aLadderOf(
+    { 'test/busy': failing('provider_rate_limit'), 'test/down': failing('provider_unavailable'), 'test/b': () => ({ text: 'here' }) },
+    picky,
+  )
+
+  expect(await kit.clock.until(picky.execute('hi'))).toMatchObject({
+    error: { code: 'PROVIDER_RATE_LIMIT', message: expect.stringContaining('provider_unavailable') },
+    report: { status: 'failed', failovers: [{ model: 'test/busy' }, { model: 'test/down' }] },
+  })
+  expect(() => agent({ name: 'odd', model: 'test/a', failover: { on: ['rate-limit'] as never } })).toThrow(
+    expect.objectContaining({ code: 'LADDER_CONFIG', message: expect.stringContaining('failover') }),
+  )
+})
+
+test('[WL-119] calls of one answer begin in their order and are answered in it, whichever ends first; one after another where the author says so', async () => {
+  const seen: string[] = []
+  const slow = Promise.withResolvers<void>()
+  const work = (waits: boolean) =>
+    tool({
+      name: 'work',
+      description: 'Works.',
+      input: z.object({ at: z.number() }),
+      onCrash: 'retry',
+      execute: async ({ at }) => {
+        seen.push(`${at} begins`)
+        if (waits && at === 1) await slow.promise
+        else await Promise.resolve()
+        slow.resolve()
+        seen.push(`${at} ends`)
+        return at
+      },
+    })
+  const made = (name: string, more: object, waits: boolean) => agent({ name, model: 'test/a', tools: [work(waits)], ...more })
+  const [atOnce, oneByOne] = [made('at-once', {}, true), made('one-by-one', { toolExecution: 'sequential' }, false)]
+  const model = ({ messages }: { messages: { role: string; output?: unknown }[] }) => {
+    const outputs = messages.flatMap((message) => (message.role === 'tool' ? [message.output] : []))
+    return outputs.length > 0 ? { text: outputs.join() } : { calls: [1, 2, 3].map((at) => ({ name: 'work', input: { at } })) }
+  }
+  await using kit = await aLadderOf({ 'test/a': model }, atOnce, oneByOne)
+
+  expect(await kit.clock.until(atOnce.execute('go'))).toMatchObject({ data: '1,2,3', report: { trips: 2 } })
+  expect(seen.filter((line) => line.endsWith('begins'))).toEqual(['1 begins', '2 begins', '3 begins'])
+  expect(seen.indexOf('1 ends')).toBeGreaterThan(seen.indexOf('2 ends'))
+  seen.length = 0
+  expect(await kit.clock.until(oneByOne.execute('go'))).toMatchObject({ data: '1,2,3' })
+  expect(seen).toEqual(['1 begins', '1 ends', '2 begins', '2 ends', '3 begins', '3 ends'])
 })
 
 test('[WL-119] bad arguments, a tool that throws and one that is not there are results for the model, which goes on', async () => {
@@ -186,6 +304,35 @@ test('[WL-124] cancelled while its model speaks: what it has used is counted, no
   })
   expect(deltas).toEqual(['one '])
   expect(await kit.clock.until(slow.resume('r'))).toMatchObject({ data: 'all of it', report: { status: 'completed', trips: 2 } })
+})
+
+test('[WL-124] a provider that throws as it is told to stop has not failed: the run is cancelled; so it is between two answers, and no model is asked again', async () => {
+  const leave = [new AbortController(), new AbortController()] as const
+  const aborting: Model = {
+    ref: 'test/aborting',
+    call: (_, { signal, onDelta }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(new DOMException('This operation was aborted', 'AbortError')))
+        onDelta({ kind: 'text', text: 'one ' })
+      }),
+  }
+  const stopping = tool({ ...add, name: 'stop', execute: () => leave[1].abort('enough') })
+  const rude = agent({ name: 'rude', model: 'test/rude' })
+  const calm = agent({ name: 'calm', model: 'test/calm', tools: [stopping] })
+  let asked = 0
+  const calling = () => (asked++, { calls: [{ name: 'stop', input: { a: 1, b: 1 } }], usage: spent })
+  await using kit = await aLadderOf({ 'test/rude': aborting as never, 'test/calm': calling }, rude, calm)
+  const on = { 'agent.trip.streaming': () => leave[0].abort('enough') }
+
+  expect(await kit.clock.until(rude.execute('go', { signal: leave[0].signal, on }))).toMatchObject({
+    error: { code: 'AGENT_CANCELLED', category: 'cancelled', context: { reason: 'enough' } },
+    report: { status: 'cancelled' },
+  })
+  expect(await kit.clock.until(calm.execute('go', { signal: leave[1].signal }))).toMatchObject({
+    error: { code: 'AGENT_CANCELLED', context: { cancelledAt: 1, reason: 'enough' } },
+    usage: { total: 15 },
+  })
+  expect(asked).toBe(1)
 })
 
 test('[WL-129] a call waits for a person, who is asked through the run; what was decided before is told', async () => {

@@ -41,6 +41,20 @@ test('[WL-128] the same question has the same answer without a call; a like one 
   expect(JSON.stringify(await ask('zoo'))).not.toContain('cached')
 })
 
+test('[WL-128] the same words go before what is alike; what is alike counts from the threshold on, and nothing below it', async () => {
+  const kept = [
+    { question: 'a', answer: 'the same', embedding: [1, 0] },
+    { question: 'b', answer: 'alike', embedding: [1, 0] },
+  ]
+  const store: AnswerCache['store'] = { list: () => kept, add: () => undefined }
+  const near = (text: string): number[] => (text === 'far' ? [0.9, 0.1] : [1, 0])
+  const clerk = aClerk({ store, embed: near, threshold: 1, scope: 'agent' })
+  await using kit = await aLadderOf(models([]), clerk)
+  const data = async (question: string) => (await kit.clock.until(clerk.execute(question))).data
+
+  expect([await data('a'), await data('c'), await data('far')]).toEqual(['the same', 'alike', 'answer 1'])
+})
+
 test('[WL-128] answers are shared within a session, unless the author says among whom', async () => {
   const asked: string[] = []
   const store = memoryAnswers()

@@ -32,6 +32,12 @@ test('[WL-127] with 100 tokens and trips of 60 it ends after the second, before 
   expect(await kit.runtime.replay({ kind: 'clerk', id: 'r' })).toMatchObject({ verdict: 'identical' })
 })
 
+test('[WL-127] what is used up to the last token is within the budget', async () => {
+  const exact = agent({ name: 'exact', model: 'test/a', budget: { maxTokens: 60 } })
+  await using kit = await aLadderOf({ 'test/a': [{ text: 'done', usage }] }, exact)
+  expect(await kit.clock.until(exact.execute('go'))).toMatchObject({ data: 'done', usage: { total: 60 } })
+})
+
 test('[WL-127] dollars and time have limits too; the answer that goes over one is too late', async () => {
   const dear = agent({ name: 'dear', model: 'test/a', price: { input: 1000, output: 1000 }, budget: { maxCostUSD: 0.05 } })
   const slow = agent({ name: 'slow', model: 'test/slow', budget: { maxLatencyMs: 2_000 } })
@@ -44,6 +50,17 @@ test('[WL-127] dollars and time have limits too; the answer that goes over one i
   const { error } = await kit.clock.until(slow.execute('go'))
   expect(error).toMatchObject({ code: 'BUDGET_EXCEEDED', context: { unit: 'ms', limit: 2_000 } })
   expect(error?.context.actual).toBeGreaterThan(2_000)
+})
+
+test('[WL-127] a run that is gone on with may cost as much again', async () => {
+  const price = { input: 1000, output: 1000 }
+  const clerk = agent({ name: 'clerk', model: 'test/a', tools: [aLook([])], price, budget: { maxCostUSD: 0.07 } })
+  const enough = { text: 'enough', usage: { inputTokens: 5, outputTokens: 5 } }
+  await using kit = await aLadderOf({ 'test/a': [restless, restless, enough] }, clerk)
+  expect(await kit.clock.until(clerk.execute('go', { runId: 'r' }))).toMatchObject({
+    error: { code: 'BUDGET_EXCEEDED', context: { unit: 'USD', actual: expect.closeTo(0.12, 12) } },
+  })
+  expect(await kit.clock.until(clerk.resume('r'))).toMatchObject({ data: 'enough', usage: { cost: { total: expect.closeTo(0.13, 12) } } })
 })
 
 const asking = () => {

@@ -58,7 +58,11 @@ test('[WL-126] one that answers by itself spares what is inside of it; those aro
       name: `at-${level}`,
       model: 'test/a',
       tools: [tool({ ...addition, execute: ({ a }) => asked.push('tool') && a })],
-      middleware: [noisy('outer', said), { name: 'short', [level]: { before: () => ({ result: 'spared' }) } }, noisy('inner', said)],
+      middleware: [
+        noisy('outer', said),
+        { name: 'short', [level]: { before: () => ({ result: 'spared' }), after: () => void said.push(`${level} up short`) } },
+        noisy('inner', said),
+      ],
     })
   const addition = { name: 'add', description: 'Adds.', input: z.object({ a: z.number() }), onCrash: 'retry' as const }
   const heard: Record<string, string[]> = { execute: [], trip: [], tool: [] }

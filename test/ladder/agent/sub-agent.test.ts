@@ -93,6 +93,14 @@ test('[WL-134, WL-127] a task may cost so many dollars, where its model has a pr
   })
 })
 
+test('[WL-134] a task may take so long, and then its call fails', async () => {
+  const hasty = subAgent({ name: 'hasty', model: 'test/slow', budget: { maxLatencyMs: 5_000 } })
+  await using kit = await aLadderOf({ 'test/slow': [{ text: 'late', delayMs: 60_000 }] }, hasty)
+  expect(await kit.clock.until(hasty.execute({ task: 'x' }))).toMatchObject({
+    error: { code: 'BUDGET_EXCEEDED', context: { unit: 'ms', limit: 5_000 } },
+  })
+})
+
 test('[WL-134, WL-125] killed at any commit it comes to the same report, and no answer that was written down is paid twice', async () => {
   const once: string[] = []
   const calm = boss()

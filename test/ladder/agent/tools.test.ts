@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { type ModelRequest, agent as sessionAgent, tool } from '../../../src/index.ts'
-import { agent, type LadderEvent, ladder, workflow } from '../../../src/ladder/index.ts'
+import { agent, END, type LadderEvent, ladder, supervisor, workflow } from '../../../src/ladder/index.ts'
 import { testRuntime } from '../../../src/testing/index.ts'
 import { aLadderOf, killedAt, timeless } from '../a-ladder.ts'
 
@@ -60,23 +60,79 @@ test('[WL-121, WL-116, WL-005] agents and workflows are tools: one journal, and 
   expect(await kit.runtime.replay({ kind: 'chief', id: 'r' })).toMatchObject({ verdict: 'identical' })
 })
 
-test('[WL-121] one that fails is a result for the model, which goes on', async () => {
+test('[WL-116, WL-121] one that fails is a result for the model, which reads why and goes on', async () => {
   const sad = workflow({ name: 'sad', description: 'Fails.', steps: [{ name: 'a', run: () => Promise.reject(new Error('no paper')) }] })
   const boss = agent({ name: 'boss', model: 'test/b', tools: [sad] })
-  await using kit = await aLadderOf({ 'test/b': [{ calls: [{ name: 'sad', input: { text: 'x' } }] }, { text: 'so be it' }] }, boss)
+  const model = (request: ModelRequest) =>
+    results(request).length > 0 ? { text: JSON.stringify(results(request)) } : { calls: [{ name: 'sad', input: { text: 'x' } }] }
+  await using kit = await aLadderOf({ 'test/b': model }, boss)
   expect(await kit.clock.until(boss.execute('go'))).toMatchObject({
-    data: 'so be it',
+    data: expect.stringMatching(/STEP_FAILED.*no paper/),
     report: {
       children: [
         {
           name: 'sad',
           status: 'failed',
-          error: { code: 'TOOL_EXEC_FAILED', message: expect.stringContaining('no paper') },
-          children: [{ status: 'failed' }],
+          error: { code: 'TOOL_EXEC_FAILED', message: expect.stringMatching(/^STEP_FAILED: .*no paper/) },
+          children: [{ status: 'failed', error: { code: 'STEP_FAILED' } }],
         },
       ],
     },
   })
+})
+
+test('[WL-116] the model is told what a workflow takes, and what does not fit that begins none', async () => {
+  const ran: number[] = []
+  const half = workflow({
+    name: 'half',
+    description: 'Halves a number.',
+    input: z.object({ n: z.number().describe('an even one') }),
+    steps: [{ name: 'halve', run: ({ input }) => (ran.push(input.n), input.n / 2) }],
+  })
+  const boss = agent({ name: 'boss', model: 'test/b', tools: [half] })
+  const told: unknown[] = []
+  const inputs = [{ n: 'four' }, { n: 4 }]
+  const model = ({ tools, messages }: ModelRequest) => {
+    told.push(...tools)
+    const input = inputs[messages.filter(({ role }) => role === 'tool').length]
+    return input ? { calls: [{ name: 'half', input }] } : { text: 'done' }
+  }
+  await using kit = await aLadderOf({ 'test/b': model }, boss)
+
+  const { report } = await kit.clock.until(boss.execute('go'))
+
+  expect(told[0]).toMatchObject({ name: 'half', description: 'Halves a number.', inputSchema: { properties: { n: { description: 'an even one' } } } })
+  expect(report.children).toMatchObject([
+    { status: 'failed', error: { code: 'TOOL_EXEC_FAILED', context: { code: 'tool_input' } }, children: [] },
+    { status: 'completed', children: [{ type: 'workflow' }] },
+  ])
+  expect(ran).toEqual([4])
+})
+
+test('[WL-121] a supervisor is a tool: its report stands below the call, and each call has a state of its own', async () => {
+  const desk = supervisor({
+    name: 'desk',
+    description: 'Counts.',
+    state: { n: 0 },
+    intents: { count: ({ state }) => ({ n: state.n + 1 }) },
+    route: ({ iteration }) => (iteration === 0 ? 'count' : END),
+  })
+  const boss = agent({ name: 'boss', model: 'test/b', tools: [desk] })
+  const model = (request: ModelRequest) =>
+    results(request).length < 2 ? { calls: [{ name: 'desk', input: { text: 'x' } }], usage } : { text: JSON.stringify(results(request)), usage }
+  await using kit = await aLadderOf({ 'test/b': model }, boss)
+
+  const { data, report } = await kit.clock.until(boss.execute('go', { runId: 'r' }))
+
+  expect(JSON.parse(data ?? '')).toEqual([{ n: 1 }, { n: 1 }])
+  expect(report.children).toMatchObject(
+    [1, 2].map((call) => ({
+      type: 'tool',
+      name: 'desk',
+      status: 'completed',
+      children: [{ type: 'supervisor', runId: `r/tool-${call}/1`, parentRunId: `r/tool-${call}`, rootRunId: 'r', terminatedBy: 'route' }],
+    })),
+  )
 })
 
 test('[WL-129, WL-121] a call inside of a call waits for a person, who is asked through the outer run', async () => {
@@ -121,7 +177,7 @@ test('[WL-124, WL-121] cancelled while one inside works: it ends with it', async
     'agent.trip.streaming': () => leave.abort('enough'),
   }
   expect(await kit.clock.until(boss.execute('go', { runId: 'r', signal: leave.signal, on }))).toMatchObject({
-    error: { code: 'AGENT_CANCELLED' },
+    error: { code: 'AGENT_CANCELLED', context: { cancelledAt: 1, reason: 'enough' } },
     report: { children: [{ name: 'scout', status: 'cancelled' }] },
   })
   expect(inner).not.toContain('agent.completed')
@@ -152,6 +208,33 @@ test('[WL-116] an agent of a session calls a workflow: it runs by itself, under 
   const run = await kit.clock.until(kit.session('s').send('go'))
   expect(await kit.clock.until(run.result())).toMatchObject({ text: 'eight' })
   expect(await kit.clock.until(double.execute({ n: 4 }, { runId: `s/${run.runId}:1:1` }))).toMatchObject({ data: 8 })
+})
+
+test('[WL-116] where such a workflow fails that agent reads why, and where its turn is cancelled the workflow is', async () => {
+  const sad = workflow({ name: 'sad', description: 'Fails.', steps: [{ name: 'a', run: () => Promise.reject(new Error('no paper')) }] })
+  const begun = Promise.withResolvers<string>()
+  const steps = [
+    { name: 'begin', run: ({ runId }: { runId: string }) => begun.resolve(runId) },
+    { name: 'nap', sleep: '1d' },
+  ]
+  const slow = workflow({ name: 'slow', description: 'Sleeps.', steps })
+  const main = sessionAgent({ name: 'main', model: 'test/a', tools: [sad.asTool(), slow.asTool()] })
+  const call = (name: string) => ({ calls: [{ name, input: { text: 'x' } }] })
+  const model = (request: ModelRequest) => [call('sad'), call('slow'), { text: 'never' }][results(request).length] as never
+  const told: unknown[] = []
+  await using kit = await testRuntime({
+    extensions: [ladder({ executables: [sad, slow] })],
+    agents: [main],
+    models: { 'test/a': (request: ModelRequest) => (told.push(...results(request)), model(request)) },
+  })
+  await kit.clock.until(kit.session('s').send('go'))
+  const asleep = kit.runtime.actor('slow', await kit.clock.until(begun.promise))
+
+  await kit.clock.until(kit.session('s').cancel())
+
+  expect(JSON.stringify(told)).toContain('no paper')
+  const { context } = await kit.clock.until(asleep.waitFor((at) => at.hasTag('settled')))
+  expect(context).toMatchObject({ error: { code: 'WORKFLOW_CANCELLED' } })
 })
 
 test('an agent that is ended by its limits takes those that run inside with it', async () => {

@@ -85,7 +85,10 @@ test('[WL-132] what is executed and what is streamed end alike; an empty list is
   expect(await kit.clock.until(asks.execute([]))).toMatchObject({ data: [], report: { status: 'completed', children: [] } })
 })
 
-test('[WL-132] no more run at once than was said, and they begin in their order', async () => {
+test.each([
+  [3, { concurrency: 3 }],
+  [5, {}],
+])('[WL-132] no more run at once than was said, five where nothing is, and they begin in their order: %i', async (expected, options) => {
   let [now, most] = [0, 0]
   const order: number[] = []
   const slow = workflow({
@@ -102,11 +105,11 @@ test('[WL-132] no more run at once than was said, and they begin in their order'
       },
     ],
   })
-  const all = batch(slow, { concurrency: 3 })
+  const all = batch(slow, options)
   await using kit = await aLadder(all)
   const { report } = await kit.clock.until(all.execute([0, 1, 2, 3, 4, 5, 6, 7]))
   expect(report.status).toBe('completed')
-  expect(most).toBe(3)
+  expect(most).toBe(expected)
   expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
 })
 

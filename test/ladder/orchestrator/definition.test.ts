@@ -1,6 +1,18 @@
 /** What an author writes of an orchestrator, and what a session remembers of it. */
 import { expect, test } from 'vitest'
-import { agent, memoryStore, orchestrator, router, setLadderDefaults, workflow } from '../../../src/ladder/index.ts'
+import { z } from 'zod'
+import type { ModelRequest } from '../../../src/index.ts'
+import {
+  agent,
+  type LadderEvent,
+  memory,
+  memorySnapshots,
+  memoryStore,
+  orchestrator,
+  router,
+  setLadderDefaults,
+  workflow,
+} from '../../../src/ladder/index.ts'
 import { aLadder, aLadderOf } from '../a-ladder.ts'
 
 const writer = agent({ name: 'writer', description: 'Writes.', model: 'test/writer' })
@@ -25,12 +37,44 @@ test('[WL-010] every field can be given, and name, version and signature are the
     summarize: { afterTurns: 5, keep: 4, summarizer: writer, onCompact: () => undefined, lock: { maxWait: 1000 } },
     keepSnapshots: 'all',
     checkpointStore: memoryStore(),
+    snapshotStore: memorySnapshots(),
+    sessionLock: true,
+    memory: memory({ working: true }),
+    output: z.object({ n: z.number() }),
+    observe: () => undefined,
     on: {},
     commands: { ping: () => 'pong' },
   })
   expect(desk).toMatchObject({ name: 'desk', version: '3', signature: expect.stringMatching(/^[\da-f]{8}$/) })
   expect(Object.keys(desk.machines)).toEqual(['desk', 'desk-turn', 'desk-summary'])
   expect(Object.keys(desk.machine.states)).toEqual(['awaiting-input', 'running', 'compacting', 'settled', 'failed', 'releasing-lock'])
+})
+
+test('[WL-010, WL-033] what is written of its supervisor counts in its turns: who begins, what the router is told, and when it is enough', async () => {
+  const told: string[] = []
+  const routed: unknown[] = []
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: memoryStore(),
+    intents: { a: { run: a, description: 'A.' }, b: { run: a, description: 'B.' } },
+    router: router({ intents: ['a', 'b'], model: 'test/router' }),
+    initialAgent: 'a',
+    iterate: true,
+    maxIterations: 2,
+    systemPrompt: 'Be brief.',
+    on: { 'orchestrator.turn.routed': ({ source, raw, iteration: _, turnIndex }: LadderEvent) => void routed.push([source, raw, turnIndex]) },
+  })
+  const asked = (request: ModelRequest) => (told.push(JSON.stringify(request)), { text: '{"next":"b"}' })
+  await using kit = await aLadderOf({ 'test/router': asked }, desk)
+  expect(await kit.clock.until(desk.execute('', { sessionId: 's', history: [] }))).toMatchObject({
+    error: { code: 'SUPERVISOR_MAX_ITERATIONS' },
+    report: { status: 'max-iterations', children: [{ iterations: [{}, {}] }] },
+  })
+  expect(routed).toEqual([
+    ['intent.next', 'a', 0],
+    ['router', 'b', 0],
+  ])
+  expect(told).toEqual([expect.stringContaining('Be brief.')])
 })
 
 const wrong: [string, object, RegExp][] = [
@@ -102,6 +146,15 @@ test('[WL-023] the signature covers who is chosen, by whom and how long; nothing
     { iterate: true },
     { historyWindow: { router: 5 } },
     { historyWindow: { agents: () => [] } },
+    { historyWindow: { agents: 5 } },
+    { historyWindow: { router: () => [] } },
+    { intents: { a: agent({ name: 'other', description: 'Writes.', model: 'test/writer' }) } },
+    ...['one', 'two'].map((who) => ({
+      intents: { a: { run: a, description: 'Is routed.' } },
+      route: undefined,
+      router: router({ name: who, intents: ['a'], model: 'test/router' }),
+    })),
+    { route: undefined, classifier: () => ({ intent: 'a' }) },
   ]
   expect(new Set([same, ...others.map(signatureOf)]).size).toBe(others.length + 1)
   expect(signatureOf({ historyWindow: { agents: 5 } })).toBe(signatureOf({ historyWindow: { agents: 8 } }))
@@ -126,6 +179,15 @@ test('[WL-013] a store for the whole process is taken where none is named, and o
   } finally {
     setLadderDefaults({ defaultCheckpointStore: undefined })
   }
+})
+
+test('[WL-013] where no store is named, and no runtime brings one along, whoever asks for sessions is told so and does not wait', async () => {
+  const desk = orchestrator(good)
+  const nowhere = { code: 'ORCHESTRATOR_CONFIG', category: 'configuration', hint: expect.stringContaining('setLadderDefaults') }
+  await expect(desk.sessions()).rejects.toMatchObject(nowhere)
+  await (await aLadder(desk)).close()
+  await expect(desk.sessions()).rejects.toMatchObject(nowhere)
+  expect(await orchestrator({ ...good, checkpointStore: memoryStore() }).sessions()).toEqual([])
 })
 
 test('[WL-059] commands are added with their types; an unknown one is refused, and what a handler throws comes through', async () => {

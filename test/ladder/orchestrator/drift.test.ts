@@ -54,11 +54,14 @@ test('[WL-020, WL-065] a session of another definition is refused before a model
 })
 
 test('[WL-021] force lets one call past, and its row carries the new signature', async () => {
-  const { kit, store, after, execute } = await drifted()
+  const { kit, store, after, execute, events } = await drifted()
   await using _ = kit
+  const checked = () => events.splice(0).find(({ type }) => type === 'orchestrator.drift.checked')
   expect(await execute({ force: true })).toMatchObject({ turnIndex: 1 })
+  expect(checked()).toMatchObject({ drifted: true, signature: after.signature })
   expect((await store.rows('desk', 's')).at(-1)).toMatchObject({ signature: after.signature })
   expect(await execute()).toMatchObject({ turnIndex: 2 })
+  expect(checked()).toMatchObject({ drifted: false })
 })
 
 test('[WL-022] a session that was deleted begins anew', async () => {

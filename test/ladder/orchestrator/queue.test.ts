@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../../src/index.ts'
-import { agent, type LadderEvent, ladder, memoryStore, type Orchestrator, orchestrator } from '../../../src/ladder/index.ts'
+import { agent, type CheckpointRow, type LadderEvent, ladder, memoryStore, type Orchestrator, orchestrator } from '../../../src/ladder/index.ts'
 import { aLadder, aLadderOf } from '../a-ladder.ts'
 
 type Code = { input: unknown; state: unknown; signal: AbortSignal }
@@ -241,16 +241,11 @@ test('[WL-036] a turn that is cancelled while its row is loaded, or while it wai
 test('[WL-026] a turn waits for a compaction that is under way, says so once, looks each 100 ms, and goes on without it; a new session never waits', async () => {
   const store = memoryStore()
   const looks: number[] = []
-  const made = (maxWait: number) =>
-    orchestrator({
-      name: 'desk',
-      checkpointStore: store,
-      summarize: { lock: { maxWait } },
-      intents: { a: () => undefined },
-      route: () => 'a' as const,
-    })
-  const desk = made(350)
-  await using kit = await aLadder(desk)
+  const made = (name: string, more: object) =>
+    orchestrator({ name, checkpointStore: store, intents: { a: () => undefined }, route: () => 'a' as const, ...more })
+  const desk = made('desk', { summarize: { lock: { maxWait: 350 } } })
+  const usual = made('usual', { summarize: { afterTurns: 0, keep: 0 } })
+  await using kit = await aLadder(desk, usual)
   await kit.clock.until(desk.execute('', { sessionId: 's', history: [] }))
   const { load, record } = store
   // What is loaded tells of the lock, and is looked at first.
@@ -276,6 +271,22 @@ test('[WL-026] a turn waits for a compaction that is under way, says so once, lo
   expect(await timed('new')).toMatchObject({ ms: 0, waited: [] })
   kit.clock.setTimeout(() => void store.unlock('desk', 's', 'somebody'), 120)
   expect((await timed('s')).ms).toBe(200)
+
+  // Nobody waits for a lock that has run out, though the store says it is there.
+  store.load = async (...which) => ({
+    ...((await load(...which)) as CheckpointRow),
+    lock_acquired_at: new Date(0).toISOString(),
+    lock_expires_at: new Date(kit.clock.now()).toISOString(),
+  })
+  expect(await timed('s')).toMatchObject({ ms: 0, waited: [] })
+  store.load = load
+
+  // Where nothing is said a compaction has half a minute, and so has who waits for it.
+  const given: number[] = []
+  const { lock } = store
+  store.lock = (...which) => (given.push(which[3]), lock(...which))
+  await kit.clock.until(usual.execute('', { sessionId: 's', history: [{ role: 'user', content: 'hi' }] }))
+  expect(given).toEqual([30_000])
 })
 
 test('[WL-037] a call of a tool in a turn waits for a person, who is asked by the session', async () => {

@@ -1,7 +1,20 @@
 /** Turns of a session as their callers meet them. */
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { agent, END, type LadderEvent, memoryStore, orchestrator, router, workflow } from '../../../src/ladder/index.ts'
+import { tool } from '../../../src/index.ts'
+import {
+  agent,
+  type CheckpointRow,
+  classifier,
+  END,
+  type LadderEvent,
+  memoryStore,
+  orchestrator,
+  type Report,
+  router,
+  supervisor,
+  workflow,
+} from '../../../src/ladder/index.ts'
 import { aLadder, aLadderOf } from '../a-ladder.ts'
 import { aRow } from '../stores/a-row.ts'
 
@@ -16,6 +29,7 @@ type Count = { count: number; note?: string }
 const ab: { a?: number; b?: number } = {}
 const xy: { x?: number; y?: number } = {}
 const noCount: Count = { count: 0 }
+const parted: { count: number; kept: boolean; part: typeof ab } = { count: 0, kept: true, part: { a: 1 } }
 const counting = (store = memoryStore()) =>
   orchestrator({
     name: 'desk',
@@ -61,6 +75,41 @@ test('[WL-018, WL-019, WL-037, WL-061, WL-064] a turn goes through its phases in
   expect(await kit.runtime.replay({ kind: 'desk', id: 's' })).toMatchObject({ verdict: 'identical' })
 })
 
+test('[WL-018, WL-035, WL-036] a turn is stored, old rows are dropped, that is told, and then it is compacted; of one that fails nothing of that is done', async () => {
+  const log: string[] = []
+  const store = memoryStore()
+  const { save, prune = () => Promise.resolve(), lock } = store
+  Object.assign(store, {
+    save: (row: CheckpointRow) => (log.push('save'), save(row)),
+    prune: (...of: [string, string, number]) => (log.push('prune'), prune(...of)),
+    lock: (...of: [string, string, string, number]) => (log.push('lock'), lock(...of)),
+  })
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: store,
+    keepSnapshots: 1,
+    summarize: { afterTurns: 1, keep: 0, onCompact: () => void log.push('apply') },
+    intents: { work: ({ input }) => (input === 'bad' ? Promise.reject(new Error('no')) : undefined) },
+    route: () => 'work' as const,
+    on: { '*': ({ type }: LadderEvent) => void (type.startsWith('orchestrator.') && log.push(type.slice(13))) },
+  })
+  await using kit = await aLadder(desk)
+  for (const input of ['good', 'bad', 'good']) {
+    log.splice(0)
+    await kit.clock.until(desk.execute(input, { sessionId: 's', history: [{ role: 'user', content: 'hi' }] }))
+    if (input === 'bad') expect(log.slice(-2)).toEqual(['turn.routed', 'turn.failed'])
+  }
+  const after = log.slice(log.indexOf('turn.routed') + 1)
+  expect(after.filter((word) => !word.includes('.'))).toEqual(['save', 'prune', 'lock', 'apply'])
+  expect(after.filter((word) => word.includes('.'))).toEqual([
+    'checkpoint.persisted',
+    'compaction.suggested',
+    'compaction.applied',
+    'turn.awaiting-input',
+  ])
+  expect(after.indexOf('prune')).toBeLessThan(after.indexOf('checkpoint.persisted'))
+})
+
 test('[WL-011, WL-031] each turn has a run of its own by session, version and number, and none is alive while the session waits for input', async () => {
   const desk = orchestrator({
     name: 'desk',
@@ -97,15 +146,48 @@ test('[WL-014] sessions that take turns by turns have each their own number and 
   expect(await desk.sessions('b/')).toEqual(['b/ü *'])
 })
 
+test('[WL-017, WL-019] a session begins with a copy of the state of its definition, or with an empty one, and what code does to it there changes nothing', async () => {
+  const state = { list: ['a'], kept: { n: 1 } }
+  const seen: unknown[] = []
+  const made = (name: string, more: object) =>
+    orchestrator({
+      name,
+      checkpointStore: memoryStore(),
+      intents: {
+        write: ({ state: found }: { state: { list?: string[] } }) => {
+          seen.push(structuredClone(found))
+          found.list?.push('b')
+          if (found.list?.length === 3) throw new Error('full')
+        },
+      },
+      route: () => 'write' as const,
+      ...more,
+    })
+  const [desk, bare] = [made('desk', { state }), made('bare', {})]
+  await using kit = await aLadder(desk, bare)
+  for (const [one, sessionId] of [
+    [desk, 's'],
+    [desk, 's'],
+    [desk, 't'],
+    [bare, 's'],
+  ] as const)
+    await kit.clock.until(one.execute('', { sessionId, history: [] }))
+  const whole = { list: ['a'], kept: { n: 1 } }
+  expect(seen).toEqual([whole, whole, whole, {}])
+  expect(state).toEqual(whole)
+})
+
 test('[WL-016, WL-041] what a call adds to the state is there before the work; its context is frozen and in no row', async () => {
   const store = memoryStore()
   const contexts: unknown[] = []
+  const caller = { user: 'u-77' }
   const desk = orchestrator({
     name: 'desk',
     checkpointStore: store,
-    state: { count: 0, kept: true },
+    state: parted,
     intents: {
       add: ({ state, context }) => {
+        caller.user = 'somebody else'
         contexts.push([{ ...context }, Object.isFrozen(context)])
         return { count: (state as { count: number }).count + 1 }
       },
@@ -113,7 +195,7 @@ test('[WL-016, WL-041] what a call adds to the state is there before the work; i
     route: ({ context }) => (context.user === 'u-77' ? 'add' : END),
   })
   await using kit = await aLadder(desk)
-  await kit.clock.until(desk.execute('', { sessionId: 's', history: [], state: { count: 41 }, context: { user: 'u-77' } }))
+  await kit.clock.until(desk.execute('', { sessionId: 's', history: [], state: { count: 41, part: { b: 2 } }, context: caller }))
   expect(contexts).toEqual([[{ user: 'u-77' }, true]])
   const rows = await store.rows('desk', 's')
   expect(rows).toEqual([
@@ -121,7 +203,8 @@ test('[WL-016, WL-041] what a call adds to the state is there before the work; i
       orchestrator_name: 'desk',
       session_id: 's',
       turn_index: 0,
-      state: { count: 42, kept: true },
+      // What is added takes the place of what was there by that name.
+      state: { count: 42, kept: true, part: { b: 2 } },
       last_route: 'add',
       signature: desk.signature,
       version: null,
@@ -141,7 +224,7 @@ test('[WL-016, WL-041] what a call adds to the state is there before the work; i
   void (() => desk.execute('', { sessionId: 's', history: [], state: { count: 'many' } }))
 })
 
-test('[WL-017, WL-036] a turn that fails leaves nothing behind: no row, the state as it was, and the next turn has its number', async () => {
+test('[WL-017, WL-031, WL-036] a turn that fails leaves nothing behind: no row, the state as it was, and the next turn has its number', async () => {
   const store = memoryStore()
   let isBroken = false
   const desk = orchestrator({
@@ -218,16 +301,20 @@ test('[WL-030, WL-032, WL-035, WL-064] a turn that iterates stores one row with 
     intents: { a: () => ({ a: 1 }), b: () => ({ b: 2 }) },
     route: ({ iteration, input }) => (input === 'on' ? 'a' : ((['a', ['a', 'b'], 'b'] as const)[iteration] ?? END)),
   })
-  await using kit = await aLadder(desk)
+  const usual = orchestrator({ name: 'usual', iterate: true, checkpointStore: store, intents: { a: () => undefined }, route: () => 'a' as const })
+  await using kit = await aLadder(desk, usual)
   const events: LadderEvent[] = []
   const { report } = await kit.clock.until(desk.execute('', { sessionId: 's', history: [] }))
   expect(report.children[0]).toMatchObject({ status: 'completed', iterations: [{}, {}, {}] })
   const rows = await store.rows('desk', 's')
   expect(rows).toMatchObject([{ state: { a: 1, b: 2 }, last_route: 'b' }])
   const worn = await kit.clock.until(desk.execute('on', { sessionId: 's', history: [], on: heard(events) }))
+  expect(worn.report.children[0]?.iterations).toHaveLength(4)
   expect(worn).toMatchObject({ error: { code: 'SUPERVISOR_MAX_ITERATIONS' }, report: { status: 'max-iterations' } })
   expect(own(events).at(-1)).toBe('turn.failed')
   expect(await store.rows('desk', 's')).toEqual(rows)
+  const most = await kit.clock.until(usual.execute('', { sessionId: 's', history: [] }))
+  expect(most.report.children[0]?.iterations).toHaveLength(10)
 })
 
 test('[WL-035] rows of earlier turns stay as they are: a fan-out is a list, nobody is null', async () => {
@@ -250,6 +337,26 @@ test('[WL-035] rows of earlier turns stay as they are: a fan-out is a list, nobo
   expect((await store.rows('desk', 's')).map(({ last_route }) => last_route)).toEqual(['x', ['x', 'y'], null])
 })
 
+test('[WL-032] where nobody worked the state is the checked data, and what the turn began with where there is none; it is replaced, not added to', async () => {
+  const store = memoryStore()
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: store,
+    state: { n: 0, more: true },
+    output: z.object({ n: z.number() }).transform(({ n }) => (n > 5 ? undefined : { n })),
+    intents: { add: ({ state }) => ({ n: state.n + 1 }) },
+    route: ({ input }) => (input === 'add' ? 'add' : END),
+  })
+  await using kit = await aLadder(desk)
+  const stored = async (input: string, state: object = {}) => {
+    await kit.clock.until(desk.execute(input, { sessionId: 's', history: [], state }))
+    return (await store.load('desk', 's'))?.state
+  }
+  expect(await stored('add')).toEqual({ n: 1, more: true })
+  expect(await stored('')).toEqual({ n: 1 })
+  expect(await stored('', { n: 9 })).toEqual({ n: 9 })
+})
+
 test('[WL-038] data is what the output says; what does not fit it is not stored', async () => {
   const store = memoryStore()
   const output = z.object({ title: z.string() })
@@ -268,10 +375,15 @@ test('[WL-038] data is what the output says; what does not fit it is not stored'
   expect(good).toMatchObject({ data: { title: 'Bees' }, usage: { total: 0 }, report: { signature: desk.signature, version: '7', turnIndex: 0 } })
   expect(good.data).not.toHaveProperty('more')
   expect(await store.rows('desk', 's')).toMatchObject([{ state: { title: 'Bees', more: true }, version: '7' }])
-  for (const input of ['bad', ''])
+  for (const [input, turnIndex] of [
+    ['bad', 1],
+    // Refused before its session has heard of it.
+    ['', 0],
+  ] as const)
     expect(await kit.clock.until(desk.execute(input, { sessionId: 's', history: [] }))).toMatchObject({
+      turnIndex,
       error: { code: 'SCHEMA_VALIDATION_FAILED' },
-      report: { status: 'failed' },
+      report: { status: 'failed', turnIndex },
     })
   expect(await store.rows('desk', 's')).toHaveLength(1)
 })
@@ -324,7 +436,7 @@ test.each([
   expect(rows.at(-1)?.turn_index).toBe(100)
 })
 
-test('[WL-005, WL-033, WL-034, WL-062, WL-063] where it was routed is told before the work, deltas piece by piece, and what works within is heard under its own name', async () => {
+test('[WL-005, WL-033, WL-034, WL-038, WL-039, WL-062, WL-063] where it was routed is told before the work, deltas piece by piece, and what works within is heard under its own name', async () => {
   const writer = agent({ name: 'writer', description: 'Writes.', model: 'test/writer' })
   const flow = workflow({ name: 'flow', description: 'Flows.', steps: [{ name: 'one', run: () => ({ flown: true }) }] })
   const desk = orchestrator({
@@ -373,6 +485,84 @@ test('[WL-005, WL-033, WL-034, WL-062, WL-063] where it was routed is told befor
     expect(node.usage.total).toBe((node.type === 'agent' ? 10 : 0) + node.children.reduce((sum, child) => sum + child.usage.total, 0))
   }
   expect(used.total).toBe(20)
+  const [turn] = report.turns
+  expect(turn).toMatchObject({
+    input: 'x',
+    decision: { source: 'router', raw: ['write', 'flow'], reasoning: 'both' },
+    result: { write: { output: 'abc' }, flow: { output: { flown: true } } },
+    usage: { total: 20 },
+    childReport: { runId: 's.unversioned.0', startedAt: turn?.startedAt, endedAt: turn?.endedAt },
+  })
+  expect(turn?.startedAt).toBeGreaterThan(0)
+})
+
+test('[WL-008] what an intent of a session calls stands below it in the tree of the turn, belongs to the session, and counts once', async () => {
+  const look = tool({ name: 'look', description: 'Looks.', input: z.object({}), onCrash: 'retry', execute: () => 'bees' })
+  const writer = agent({ name: 'writer', model: 'test/writer', tools: [look] })
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: memoryStore(),
+    intents: { write: async () => void (await writer.execute('on bees')) },
+    route: () => 'write' as const,
+  })
+  const script = [
+    { calls: [{ name: 'look' }], usage },
+    { text: 'written', usage },
+  ]
+  await using kit = await aLadderOf({ 'test/writer': script }, desk, writer)
+  const { report } = await kit.clock.until(desk.execute('', { sessionId: 's', history: [], requestId: 'r' }))
+  const all = (node: Report): Report[] => [node, ...node.children.flatMap(all)]
+  expect(all(report).map(({ type, usage: { total } }) => `${type} ${total}`)).toEqual([
+    'orchestrator 20',
+    'supervisor 20',
+    'callback 20',
+    'agent 20',
+    'tool 0',
+  ])
+  for (const node of all(report)) expect(node).toMatchObject({ sessionId: 's', rootRunId: 'r' })
+})
+
+test('[WL-033, WL-034] who classifies, acknowledges, evaluates or routes within is not what is dispatched: its text is no text of the turn', async () => {
+  const said = agent({ name: 'said', description: 'Says.', model: 'test/said', output: z.object({ word: z.string() }) })
+  const judge = agent({ name: 'judge', model: 'test/judge' })
+  const writer = agent({ name: 'writer', description: 'Writes.', model: 'test/writer' })
+  const inner = supervisor({
+    name: 'inner',
+    description: 'Writes.',
+    intents: { write: { agent: writer, output: z.string().transform((text) => ({ text })), next: END } },
+    router: router({ intents: ['write'], model: 'test/router' }),
+  })
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: memoryStore(),
+    state: { word: '', text: '' },
+    intents: { inner: { agent: inner, description: 'Inner.', output: z.object({ text: z.string() }) } },
+    classifier: classifier({ intents: ['inner'], model: 'test/sort' }),
+    ack: { agent: said, output: z.object({ word: z.string() }) },
+    evaluate: async ({ run }) => void (await run(judge, 'good?')),
+  })
+  await using kit = await aLadderOf(
+    {
+      'test/sort': [{ text: '{"intent":"inner","confidence":1}' }],
+      'test/said': [{ text: '{"word":"One moment."}' }],
+      'test/router': [{ text: '{"next":"write"}' }],
+      'test/writer': [{ reasoning: 'Hm.', chunks: ['a', 'b', 'c'], usage }],
+      'test/judge': [{ text: 'Good.' }],
+    },
+    desk,
+    judge,
+  )
+  const events: LadderEvent[] = []
+  // A session may be called as whoever chooses is.
+  const { error, data } = await kit.clock.until(desk.execute('x', { sessionId: 's/route()/1', history: [], on: heard(events) }))
+  expect(error).toBeUndefined()
+  expect(data).toEqual({ word: 'One moment.', text: 'abc' })
+  const told = (type: string) => events.filter((event) => event.type === `orchestrator.${type}`)
+  expect(told('turn.streaming').map(({ delta }) => delta)).toEqual(['a', 'b', 'c'])
+  expect(told('turn.streaming')[0]).toMatchObject({ sessionId: 's/route()/1', turnIndex: 0 })
+  expect(told('turn.routed')).toMatchObject([{ source: 'intent.next', raw: 'inner' }])
+  expect(events.filter(({ type, kind }) => type === 'agent.trip.streaming' && kind === 'text').length).toBeGreaterThan(3)
+  expect(events).toContainEqual(expect.objectContaining({ type: 'agent.trip.streaming', kind: 'reasoning' }))
 })
 
 test('[WL-060, WL-063] the definition hears first, then the instance, then the call; a handler that throws stops nobody', async () => {

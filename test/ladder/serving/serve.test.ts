@@ -79,6 +79,23 @@ test('[WL-136] every rung is served alike; a run that fails has its error in the
   expect(deltas.map(({ data }) => data.delta).join('')).toBe('hello')
 })
 
+test('[WL-136, WL-098, WL-115] what an event means besides has a frame too: pieces of an intent that streams, and of a step', async () => {
+  const writer = agent({ name: 'writer', model: 'test/a' })
+  const desk = supervisor({
+    name: 'desk',
+    state: { text: '' },
+    intents: { write: { agent: writer, mode: 'stream', streamTo: 'text' } },
+    route: ({ iteration }) => (iteration === 0 ? 'write' : '__end__'),
+  })
+  const tale = workflow({ name: 'tale', steps: [{ name: 'tell', agent: writer }] })
+  const { post } = await aServer([desk, tale], {}, { models: { 'test/a': () => ({ text: 'hello' }) } })
+  const framed = async (name: string, type: string) =>
+    (await all(await post(`/${name}`, { input: 'hi', runId: 'r' }))).flatMap(({ event, data }) => (event === type ? [data] : []))
+
+  expect(await framed('desk', 'supervisor.agent.streaming')).toMatchObject([{ agent: 'write', delta: 'hello', runId: 'r' }])
+  expect(await framed('tale', 'workflow.step.streaming')).toMatchObject([{ step: 'tell', delta: 'hello', runId: 'r' }])
+})
+
 test('[WL-136] each bad request gets its status and says what to do, and nothing runs', async () => {
   const ran = vi.fn()
   const flow = workflow({ name: 'flow', input: z.object({ n: z.number() }), steps: [{ name: 'x', run: ran }] })
@@ -102,6 +119,8 @@ test('[WL-136] each bad request gets its status and says what to do, and nothing
   })
   for (const authorization of [`Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`, token])
     expect(await bad(post('/flow', {}, { headers: { authorization } }))).toMatchObject({ status: 401 })
+  // Whoever is not let in learns of no name whether it is there.
+  expect(await bad(post('/other', {}, { headers: { authorization: '' } }))).toMatchObject({ status: 401 })
   expect(await bad(post('/other', { input: { n: 1 } }))).toMatchObject({ status: 404 })
   expect(await bad(post('/flow/more', { input: { n: 1 } }))).toMatchObject({ status: 404 })
   expect(await bad(post('/__proto__', { input: { n: 1 } }))).toMatchObject({ status: 404 })

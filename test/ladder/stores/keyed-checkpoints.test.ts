@@ -1,7 +1,15 @@
 /** Sessions in keys, and processes that die between any two writes. */
 import { expect, test } from 'vitest'
 import { openTransport, type Transport } from '../../../src/index.ts'
-import { type CheckpointStore, registryStore } from '../../../src/ladder/index.ts'
+import {
+  type CheckpointStore,
+  memorySnapshots,
+  memoryStore,
+  redisSnapshots,
+  redisStore,
+  registrySnapshots,
+  registryStore,
+} from '../../../src/ladder/index.ts'
 import { aRow, start } from './a-row.ts'
 
 type Registry = Transport['registry']
@@ -251,5 +259,13 @@ test('a record or a row that somebody has broken is STORE_FAILED', async () => {
   await registry.put(record?.key ?? '', '')
   await expect(store.record('desk', 's')).rejects.toMatchObject({ code: 'STORE_FAILED' })
   await expect(store.list?.('desk')).rejects.toMatchObject({ code: 'STORE_FAILED' })
+  await close()
+})
+
+test('[WL-045] what stands in keys needs nothing to be run by hand', async () => {
+  const { registry, close } = await openTransport('memory:')
+  const client = { eval: () => Promise.reject(new Error('nobody asks')) }
+  const stores = [memoryStore(), memorySnapshots(), registryStore(registry), registrySnapshots(registry), redisStore(client), redisSnapshots(client)]
+  expect(stores.map((store) => store.schema())).toEqual(stores.map(() => ''))
   await close()
 })

@@ -56,13 +56,15 @@ test('[WL-045] no table is made by itself: without them each call says what to r
 
   await expect(store.save(aRow('desk'))).rejects.toMatchObject(missing)
   await expect(store.load('desk', 's')).rejects.toMatchObject(missing)
+  const runs = sqliteSnapshots(fresh, { table: 'Runs_1' })
+  await expect(runs.load('r')).rejects.toMatchObject(missing)
   expect(tables()).toEqual({ count: 0 })
 
-  fresh.exec(store.schema())
-  fresh.exec(store.schema())
+  for (const { schema } of [store, store, runs, runs]) fresh.exec(schema())
   await store.save(aRow('desk'))
   expect(await store.load('desk', 's')).toEqual(aRow('desk'))
   expect(fresh.prepare('SELECT session_id, turn_index, state FROM Desk_1').get()).toMatchObject({ session_id: 's', turn_index: 0 })
+  expect(await runs.list()).toEqual([])
   // It is the caller's, and still open.
   fresh.close()
   await expect(store.load('desk', 's')).rejects.toMatchObject({ code: 'STORE_FAILED' })

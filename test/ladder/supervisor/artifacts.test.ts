@@ -71,6 +71,24 @@ test('[WL-099] code may make of it what is put into the state; a schema says wha
   expect(await other.clock.until(refused.desk.execute('x'))).toMatchObject({ error: { code: 'SCHEMA_VALIDATION_FAILED' } })
 })
 
+test('[WL-099] each iteration has what its own tools gave: nothing of the one before is put into the state again, and the raw copy stays beside what code made of it', async () => {
+  const seen: unknown[] = []
+  const { desk, models } = aDesk({
+    route: ({ iteration }: { iteration: number }) => (['bars', 'lines'] as const)[iteration] ?? END,
+    artifacts: { finalizeArtifacts: (given: object) => (seen.push(Object.keys(given)), { blocks: [] }) },
+  })
+  await using kit = await aLadderOf(models, desk)
+  const { data, report } = await kit.clock.until(desk.execute('x'))
+  expect(data).toEqual({ blocks: [] })
+  expect(seen).toEqual([
+    ['blocks', 'drawn-bars'],
+    ['blocks', 'drawn-lines'],
+  ])
+  const branches = (report.iterations as { branches: Record<string, { artifacts: object }> }[]).map((iteration) => iteration.branches)
+  expect(branches.map((one) => Object.keys(one))).toEqual([['bars'], ['lines']])
+  expect(branches[0]?.bars?.artifacts).toEqual({ blocks: [{ kind: 'bars', rows: [1, 2, 3] }], 'drawn-bars': true })
+})
+
 test('[WL-099] killed at any commit, what a tool that has ended gave is there, and it does not run again', async () => {
   const { desk, models, ran } = aDesk({ route: ({ iteration }: { iteration: number }) => (iteration === 0 ? 'bars' : END) })
   await using kit = await aLadderOf(models, desk)

@@ -121,6 +121,21 @@ test('[WL-097] an acknowledgement is at work while it is chosen, and what it add
   expect(words(events).indexOf('ack.completed')).toBeLessThan(words(events).indexOf('iteration.completed'))
 })
 
+test('[WL-097, WL-104] an acknowledgement is told of what was said before where its author says how much', async () => {
+  const seen: unknown[] = []
+  const desk = supervisor({
+    name: 'desk',
+    intents: { a: () => undefined },
+    historyWindow: { ack: 1 },
+    ack: ({ history }) => void seen.push(history),
+    route: () => END,
+  })
+  await using kit = await aLadder(desk)
+  const said = ['first', 'last'].map((content) => ({ role: 'user' as const, content }))
+  await kit.clock.until(desk.execute('x', { history: said }))
+  expect(seen).toEqual([[said[1]]])
+})
+
 test('[WL-097] one that is slow is left behind, and one that fails fails nothing', async () => {
   const made = (name: string, ack: () => Promise<never>) =>
     supervisor({
@@ -139,34 +154,38 @@ test('[WL-097] one that is slow is left behind, and one that fails fails nothing
   expect(report).toMatchObject({ status: 'completed', ack: { status: 'failed', error: { message: expect.stringContaining('not ready') } } })
   expect(words(events).filter((word) => word.startsWith('ack'))).toEqual(['ack.starting', 'ack.dropped'])
   expect(await kit.runtime.replay({ kind: 'slow', id: 'r' })).toMatchObject({ verdict: 'identical' })
-  expect(await kit.clock.until(failing.execute('x'))).toMatchObject({
+  events.length = 0
+  expect(await kit.clock.until(failing.execute('x', { on: { '*': (event) => void events.push(event) } }))).toMatchObject({
     data: { n: 2 },
     report: { status: 'completed', ack: { status: 'failed', error: { message: expect.stringContaining('no voice') } } },
   })
+  expect(words(events).filter((word) => word.startsWith('ack'))).toEqual(['ack.starting', 'ack.failed'])
 })
 
-test('[WL-097] an agent may acknowledge, which is paid once: not again where the run is gone on with', async () => {
+test('[WL-097] an agent may acknowledge: what its schema makes of that is in the state, and it is not said again where the run is gone on with', async () => {
   let fails = true
   const paid: string[] = []
+  const said = Promise.withResolvers<void>()
   const acker = agent({ name: 'acker', model: 'test/acker' })
   const desk = supervisor({
     name: 'desk',
     state: { word: '' },
     intents: { a: () => undefined },
     ack: { agent: acker, output: z.string().transform((word) => ({ word })) },
-    route: async ({ iteration, state }) => {
-      if (fails && state.word === '') await new Promise((resolve) => setImmediate(resolve))
+    route: async ({ iteration }) => {
+      await said.promise
       if (fails) throw new Error('not yet')
       return iteration === 0 ? 'a' : END
     },
   })
   await using kit = await aLadderOf({ 'test/acker': (request: ModelRequest) => (paid.push(last(request)), { text: 'Soon.', usage }) }, desk)
-  await kit.clock.until(desk.execute('x', { runId: 'r' }))
+  const on = { 'supervisor.ack.completed': () => said.resolve() }
+  expect((await kit.clock.until(desk.execute('x', { runId: 'r', on }))).error).toMatchObject({ code: 'SUPERVISOR_FAILED' })
   fails = false
-  const { report } = await kit.clock.until(desk.resume('r'))
-  expect(report.status).toBe('completed')
-  expect(report.ack).toBeDefined()
-  expect(paid.length).toBeLessThanOrEqual(1)
+  const { data, report } = await kit.clock.until(desk.resume('r'))
+  expect(data).toEqual({ word: 'Soon.' })
+  expect(report).toMatchObject({ status: 'completed', ack: { status: 'completed' }, usage: { total: 10 } })
+  expect(paid).toEqual(['x'])
 })
 
 test('[WL-089, WL-097] killed at any commit, who classifies and who acknowledges are asked once for each answer that is written down', async () => {
@@ -208,6 +227,26 @@ test('[WL-098, WL-103] an intent that streams puts its prose into the state, and
   expect(data).toEqual({ text: 'Once upon a time.' })
   expect(deltas.map(({ delta }) => delta).join('')).toBe('Once upon a time.')
   expect(deltas[0]).toMatchObject({ agent: 'write', runId: 'r', rootRunId: 'r' })
+})
+
+test('[WL-098] what agents say that run as tools of one that streams is not its prose: nobody hears it as that, and it is not in the state', async () => {
+  const scout = agent({ name: 'scout', description: 'Looks.', model: 'test/scout' })
+  const author = agent({ name: 'author', model: 'test/author', tools: [scout] })
+  const desk = supervisor({
+    name: 'desk',
+    state: { text: '' },
+    intents: { write: { agent: author, mode: 'stream', streamTo: 'text' } },
+    route: ({ iteration }) => (iteration === 0 ? 'write' : END),
+  })
+  const script = [
+    { calls: [{ name: 'scout', input: { text: 'bees' } }], usage },
+    { chunks: ['Bees ', 'dance.'], usage },
+  ]
+  await using kit = await aLadderOf({ 'test/author': script, 'test/scout': () => ({ text: 'secret notes', usage }) }, desk)
+  const deltas: unknown[] = []
+  const { data } = await kit.clock.until(desk.execute('x', { on: { 'supervisor.agent.streaming': ({ delta }) => void deltas.push(delta) } }))
+  expect(data).toEqual({ text: 'Bees dance.' })
+  expect(deltas.join('')).toBe('Bees dance.')
 })
 
 test('[WL-098] what cannot stream is said where it is written', () => {
@@ -281,7 +320,8 @@ test('[WL-105] a team with a gate of quality: reviewer, fixer, reviewer, and the
   const crew = team({
     name: 'crew',
     state,
-    manager: () => 'reviewer',
+    // It is asked once: the gate says what follows.
+    manager: ({ iteration }) => (iteration === 0 ? 'reviewer' : END),
     members: {
       reviewer: ({ state: { tries } }) => ({ tries: tries + 1, approved: tries > 0, notes: `not yet ${tries}` }),
       fixer: ({ state: { fixes }, feedback }) => ({ fixes: [...fixes, String(feedback)] }),
@@ -294,6 +334,22 @@ test('[WL-105] a team with a gate of quality: reviewer, fixer, reviewer, and the
   expect(report).toMatchObject({ type: 'team', name: 'crew', terminatedBy: 'evaluate' })
   expect(report.iterations?.map((one) => (one as { decision: { next: string[] } }).decision.next)).toEqual([['reviewer'], ['fixer'], ['reviewer']])
   expect(await kit.runtime.replay({ kind: 'crew', id: 'r' })).toMatchObject({ verdict: 'identical' })
+})
+
+test('[WL-105] a model may be the manager of a team', async () => {
+  const member = { run: () => ({ approved: true }), description: 'Looks.' }
+  const crew = team({
+    name: 'crew',
+    manager: router({ intents: ['reviewer', 'fixer'], model: 'test/manager' }),
+    members: { reviewer: member, fixer: { ...member, description: 'Mends.' } },
+    gate: 'quality',
+  })
+  await using kit = await aLadderOf({ 'test/manager': [{ text: '{"next":"reviewer"}', usage }] }, crew)
+  expect((await kit.clock.until(crew.execute('x'))).report).toMatchObject({
+    type: 'team',
+    terminatedBy: 'evaluate',
+    iterations: [{ decision: { source: 'router', next: ['reviewer'] } }],
+  })
 })
 
 test('[WL-105] gates of proof and of code; a role that is missing is said where it is written', async () => {

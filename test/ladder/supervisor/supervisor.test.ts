@@ -87,6 +87,49 @@ test('[WL-085, WL-086, WL-092, WL-096, WL-103] code chooses between agents, work
   expect(await kit.runtime.replay({ kind: 'desk', id: 'r' })).toMatchObject({ verdict: 'identical' })
 })
 
+test('[WL-103, WL-104] each thing that happens in two iterations is told in its order: who fails, what the evaluation says, and how it ends', async () => {
+  const goals: (string | undefined)[] = []
+  const desk = supervisor({
+    name: 'desk',
+    goal: 'a title',
+    intents: { broken: () => Promise.reject(new Error('no paper')), fine: ({ goal }) => void goals.push(goal) },
+    route: ({ iteration }) => (iteration === 0 ? 'broken' : 'fine'),
+    evaluate: ({ iteration }) => (iteration === 0 ? { feedback: 'again' } : { satisfied: true }),
+  })
+  const lost = supervisor({ name: 'lost', intents: { a: () => undefined }, route: () => Promise.reject(new Error('no idea')) })
+  await using kit = await aLadder(desk, lost)
+  const events: LadderEvent[] = []
+  const on = { '*': (event: LadderEvent) => void events.push(event) }
+  await kit.clock.until(desk.execute('x', { on }))
+
+  const iteration = (...branch: string[]) => [
+    'iteration.starting',
+    'router.deciding',
+    'router.decided',
+    ...branch,
+    'evaluate.verdict',
+    'iteration.completed',
+  ]
+  const first = iteration('agent.starting broken', 'agent.failed broken')
+  const second = iteration('agent.starting fine', 'agent.completed fine')
+  expect(named(events)).toEqual(['starting', ...first, ...second, 'completed'])
+  expect(events.flatMap(({ type, iteration: number }) => (type.startsWith('supervisor.') && number !== undefined ? [number] : []))).toEqual([
+    0,
+    ...first.map(() => 0),
+    ...second.map(() => 1),
+    2,
+  ])
+  expect(events.filter(({ type }) => type === 'supervisor.evaluate.verdict').map(({ verdict }) => verdict)).toEqual([
+    { feedback: 'again' },
+    { satisfied: true },
+  ])
+  expect(events.find(({ type }) => type === 'supervisor.agent.failed')).toMatchObject({ error: { message: expect.stringContaining('no paper') } })
+  expect(goals).toEqual(['a title'])
+  events.length = 0
+  await kit.clock.until(lost.execute('x', { on }))
+  expect(named(events)).toEqual(['starting', 'iteration.starting', 'router.deciding', 'error'])
+})
+
 const from = Array.from({ length: 11 }, (_, index) => `i${index}`)
 const invalid: [string, () => unknown, { maxFanOut?: number }?][] = [
   ['somebody who is not there', () => 'nobody'],
@@ -433,6 +476,48 @@ test('[WL-095, WL-096] where it never ends as somebody fails each time, the erro
       hint: expect.stringMatching(/^in the last one a failed: .*gave a string/),
     },
   })
+})
+
+test('[WL-101] an iteration says how it was decided and how long that took, and what all that ran in it has used', async () => {
+  const desk = supervisor({
+    name: 'desk',
+    intents: {
+      write: { agent: writer, description: 'Writes.', next: 'note' },
+      note: { run: async ({ run }) => void (await run(writer, 'x')), description: 'Notes.' },
+    },
+    router: router({ intents: ['write', 'note'], model: 'test/router' }),
+    evaluate: async ({ run, iteration }) => (iteration === 1 ? { feedback: (await run(writer, 'y')).report.name } : undefined),
+  })
+  const answers = ['write', END]
+  const choose = () => ({ text: JSON.stringify({ next: answers.shift() }), delayMs: 1_000, usage })
+  await using kit = await aLadderOf({ 'test/router': choose, 'test/writer': () => ({ text: '{"title":"Bees"}', usage }) }, desk, writer)
+  const { report } = await kit.clock.until(desk.execute('bees'))
+  expect(report.usage.total).toBe(50)
+  expect(report.iterations).toMatchObject([
+    { number: 0, decision: { source: 'router', next: ['write'], duration: 1_000 }, usage: { total: 20 } },
+    { number: 1, decision: { source: 'intent.next', duration: 0 }, verdict: { feedback: 'writer' }, usage: { total: 20 } },
+  ])
+})
+
+test('[WL-102, WL-103] a run whose signal has aborted before returns as one that is cancelled, before anything of it has run, and can go on', async () => {
+  const ran: number[] = []
+  const route = ({ iteration }: { iteration: number }) => (iteration < 2 ? 'a' : END)
+  const desk = supervisor({ name: 'desk', intents: { a: ({ iteration }) => void ran.push(iteration) }, route })
+  await using kit = await aLadder(desk)
+  const told: LadderEvent[] = []
+
+  const never = await kit.clock.until(
+    desk.execute(undefined, { runId: 'r', signal: AbortSignal.abort('too late'), on: { '*': (event) => void told.push(event) } }),
+  )
+
+  expect(never).toMatchObject({
+    error: { code: 'SUPERVISOR_CANCELLED', category: 'cancelled', context: { cancelledAt: 0, reason: 'too late' } },
+    report: { status: 'cancelled', terminatedBy: 'cancelled', iterations: [] },
+  })
+  expect(named(told).at(-1)).toBe('cancelled')
+  expect(ran).toEqual([])
+  expect(await kit.clock.until(desk.resume('r'))).toMatchObject({ report: { status: 'completed', iterations: { length: 2 } } })
+  expect(ran).toEqual([0, 1])
 })
 
 test('[WL-102] cancelled while branches work: they are told, what was done stays, and it goes on with the iteration that was cut off', async () => {

@@ -69,6 +69,34 @@ test('[WL-106, WL-005] an agent is a step: its data is what the step comes to, i
   expect(await kit.runtime.replay({ kind: 'paper', id: 'r' })).toMatchObject({ verdict: 'identical' })
 })
 
+test('[WL-115] what an agent says that is a step is told as a piece of that step; what its own helpers say is not', async () => {
+  const scout = agent({ name: 'scout', description: 'Looks.', model: 'test/s' })
+  const teller = agent({ name: 'teller', model: 'test/t', tools: [scout] })
+  const tale = workflow({
+    name: 'tale',
+    steps: [
+      {
+        name: 'both',
+        parallel: [
+          { name: 'tell', agent: teller },
+          { name: 'code', run: () => 1 },
+        ],
+      },
+    ],
+  })
+  const script = [
+    { calls: [{ name: 'scout', input: { text: 'bees' } }], usage },
+    { chunks: ['Bees ', 'dance.'], usage },
+  ]
+  await using kit = await aLadderOf({ 'test/t': script, 'test/s': () => answer('secret notes') }, tale)
+  const told: LadderEvent[] = []
+
+  await kit.clock.until(tale.execute('go', { runId: 'r', on: { 'workflow.step.streaming': (event) => void told.push(event) } }))
+
+  expect(told.map(({ delta }) => delta)).toEqual(['Bees ', 'dance.'])
+  expect(told[0]).toMatchObject({ workflow: 'tale', step: 'tell', runId: 'r', rootRunId: 'r' })
+})
+
 test('[WL-108] an agent that fails is asked anew in a conversation of its own; what both have used is counted', async () => {
   const flaky = workflow({
     name: 'flaky',

@@ -1,6 +1,6 @@
 /** Workflows that have changed while a run of them was under way. Those that are killed: ../survival/. */
 import { expect, test } from 'vitest'
-import { ladder, workflow } from '../../../src/ladder/index.ts'
+import { agent, ladder, workflow } from '../../../src/ladder/index.ts'
 import { aLadder, killedAt } from '../a-ladder.ts'
 
 test('[WL-114] a run that other steps have begun is refused before anything runs, under another version too', async () => {
@@ -26,6 +26,40 @@ test('[WL-114] a run that other steps have begun is refused before anything runs
     for (const ask of asked) await expect(kit.clock.until(ask())).rejects.toMatchObject(drift)
     expect(ran).toEqual([])
   }
+})
+
+const writer = agent({ name: 'writer', model: 'test/a' })
+const critic = agent({ name: 'critic', model: 'test/a' })
+const run = () => 1
+test.each<[string, object, object]>([
+  ['does something of another kind', { run }, { sleep: 5 }],
+  ['asks where code did it', { run }, { agent: writer }],
+  ['asks another agent', { agent: writer }, { agent: critic }],
+  ['has another child', { parallel: [{ name: 'x', run }] }, { parallel: [{ name: 'y', run }] }],
+  [
+    'has one child more',
+    { parallel: [{ name: 'x', run }] },
+    {
+      parallel: [
+        { name: 'x', run },
+        { name: 'y', run },
+      ],
+    },
+  ],
+])('[WL-114] a run is refused where a step that it has not come to %s; what code does in it may be another', async (_, was, is) => {
+  const made = (later: object, code = () => Promise.reject(new Error('stop'))) =>
+    workflow({ name: 'letters', steps: [{ name: 'a', run: code }, { name: 'b', ...later } as never] })
+  const before = made(was)
+  await using kit = await aLadder(before)
+  await kit.clock.until(before.execute(undefined, { runId: 'r' }))
+
+  const after = made(is)
+  await kit.restart({ extensions: [ladder({ executables: [after] })] })
+  await expect(kit.clock.until(after.look('r'))).rejects.toMatchObject({ code: 'WORKFLOW_DRIFT' })
+
+  const same = made(was, () => Promise.reject(new Error('another word')))
+  await kit.restart({ extensions: [ladder({ executables: [same] })] })
+  expect(await kit.clock.until(same.look('r'))).toMatchObject({ report: { status: 'failed' } })
 })
 
 test('[WL-114, WL-113] where the app says so, a run that other steps have begun goes on with these, and replays from where it began', async () => {

@@ -1,7 +1,7 @@
 /** Workflows as their authors and users meet them. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { LadderError, type LadderEvent, ladder, workflow } from '../../../src/ladder/index.ts'
+import { agent, LadderError, type LadderEvent, ladder, workflow } from '../../../src/ladder/index.ts'
 import { aLadder } from '../a-ladder.ts'
 
 const named = (types: LadderEvent[]): string[] => types.map(({ type, step }) => `${type.replace('workflow.', '')}${step ? ` ${step}` : ''}`)
@@ -93,6 +93,7 @@ test.each<[string, unknown, RegExp]>([
   ['a step named like a path', { name: 'x', steps: [{ name: 'a.b', run }] }, /no name of a step/],
   ['a step that does nothing', { name: 'x', steps: [{ name: 'a' }] }, /has nothing to do/],
   ['a step that does two things', { name: 'x', steps: [{ name: 'a', run, parallel: [] }] }, /has run and parallel/],
+  ['a step of code that asks as well', { name: 'x', steps: [{ name: 'a', run, agent: agent({ name: 'y' }) }] }, /has run and agent/],
   [
     'two of one name',
     {
@@ -146,6 +147,7 @@ test('[WL-107] skip, before, work, output, after, onward: in this order; a step 
 
   expect(order).toEqual(['skip', 'before', 'run', 'extract', 'after 7', 'next 7'])
   expect(data).toMatchObject({ one: { output: 7 }, two: { status: 'skipped' } })
+  expect(data).not.toHaveProperty('two.output')
   expect(report.children.map(({ name, status }) => `${name} ${status}`)).toEqual(['one completed', 'two skipped', 'four completed'])
 })
 
@@ -204,6 +206,77 @@ test.each<[string, object | false, number]>([
   const { report } = await kit.clock.until(failing.execute(undefined))
 
   expect([count, report.children[0]?.attempts]).toEqual([attempts, attempts])
+})
+
+test.each<[string, object, number]>([
+  ['500, 1000, 2000 where nothing is said', {}, 3_500],
+  ['500, 1000, 1500, each by as much longer', { backoff: 'linear' }, 3_000],
+  ['none', { backoff: 'none' }, 0],
+  ['as code says', { backoff: (attempt: number) => attempt * 10 }, 60],
+  ['30 seconds at most', { backoff: () => 60_000 }, 90_000],
+  ['never less than nothing', { backoff: () => -5 }, 0],
+])('[WL-108] pauses between attempts: %s', async (_, more, duration) => {
+  const failing = workflow({
+    name: 'failing',
+    steps: [{ name: 'try', run: () => Promise.reject(new Error('no')), retry: { attempts: 4, ...more } }],
+  })
+  await using kit = await aLadder(failing)
+
+  const { report } = await kit.clock.until(failing.execute(undefined))
+
+  expect(report.children[0]).toMatchObject({ attempts: 4, duration })
+})
+
+test('[WL-108] a step that says nothing of attempts has one, whatever else it says of trying again; a cancelled one is not tried again', async () => {
+  const tries: string[] = []
+  const once = workflow({
+    name: 'once',
+    steps: [{ name: 'try', run: () => (tries.push('once'), Promise.reject(new Error('no'))), retry: { backoff: 'none', retryOn: () => true } }],
+  })
+  const leave = new AbortController()
+  const left = workflow({
+    name: 'left',
+    steps: [
+      {
+        name: 'try',
+        run: ({ signal }) => {
+          tries.push('left')
+          leave.abort('enough')
+          return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('told'))))
+        },
+        retry: { attempts: 5, backoff: 'none' },
+      },
+    ],
+  })
+  await using kit = await aLadder(once, left)
+
+  expect((await kit.clock.until(once.execute(undefined))).report.children).toMatchObject([{ status: 'failed', attempts: 1 }])
+  expect((await kit.clock.until(left.execute(undefined, { signal: leave.signal }))).report.status).toBe('cancelled')
+  await kit.runtime.settled(1_000)
+  expect(tries).toEqual(['once', 'left'])
+})
+
+test('[WL-109] of several that fail the one that stands first says what the step has failed of, also where another was quicker', async () => {
+  const slow = Promise.withResolvers<void>()
+  const both = workflow({
+    name: 'both',
+    steps: [
+      {
+        name: 'all',
+        parallel: [
+          { name: 'fine', run: () => 1 },
+          { name: 'late', run: () => slow.promise.then(() => Promise.reject(new Error('the first to stand'))) },
+          { name: 'early', run: () => (slow.resolve(), Promise.reject(new Error('the first to fail'))) },
+        ],
+      },
+    ],
+  })
+  await using kit = await aLadder(both)
+
+  const { error, report } = await kit.clock.until(both.execute(undefined))
+
+  expect(error).toMatchObject({ code: 'STEP_FAILED', message: expect.stringContaining('the first to stand') })
+  expect(report.children[0]?.children.map(({ status }) => status)).toEqual(['completed', 'failed', 'failed'])
 })
 
 test('[WL-109] of children that run at once one fails: the others end, and their state is not taken over', async () => {
@@ -334,6 +407,37 @@ test('[WL-110] a step leads to another one, to the end, and on after it has fail
   expect(await through('break')).toEqual(['completed', 'far', 'fork failed', 'far completed'])
 })
 
+test('[WL-110] the workflow says where steps lead that do not say it themselves; a failure that its author lets end completes the run', async () => {
+  const tries: string[] = []
+  const led = workflow({
+    name: 'led',
+    input: z.object({ fails: z.boolean() }),
+    nextStep: ({ steps }) => (steps.last ? undefined : { goto: 'last' }),
+    steps: [
+      {
+        name: 'first',
+        run: ({ input }) => (tries.push('first'), input.fails ? Promise.reject(new Error('no')) : 1),
+        retry: { attempts: 2, backoff: 'none' },
+        onFailure: () => ({ end: true }),
+      },
+      { name: 'own', run: () => 'own', nextStep: () => ({ end: true }) },
+      { name: 'last', run: () => 'last' },
+      { name: 'after', run: () => 'after', nextStep: () => ({ goto: 'own' }) },
+    ],
+  })
+  await using kit = await aLadder(led)
+  const through = async (fails: boolean) => {
+    const { report } = await kit.clock.until(led.execute({ fails }))
+    return [report.status, ...report.children.map(({ name, status }) => `${name} ${status}`)]
+  }
+
+  // `last` says nothing, and nor does the workflow by then; what stands beside a step goes before what stands beside the workflow.
+  expect(await through(false)).toEqual(['completed', 'first completed', 'own completed', 'last completed', 'after completed'])
+  expect(await through(true)).toEqual(['completed', 'first failed'])
+  // Only when all attempts have failed is it asked where that leads.
+  expect(tries).toEqual(['first', 'first', 'first'])
+})
+
 test.each<[string, object]>([
   ['a step that is not there', { nextStep: () => ({ goto: 'nowhere' }) }],
   ['a hook that throws', { nextStep: () => Promise.reject(new Error('lost')) }],
@@ -346,6 +450,7 @@ test.each<[string, object]>([
       onFailure: () => ({ goto: 'nowhere' }),
     },
   ],
+  ['a hook that throws after a failure', { run: () => Promise.reject(new Error('x')), onFailure: () => Promise.reject(new Error('lost')) }],
 ])('[WL-110] %s is no way on', async (_, more) => {
   const lost = workflow({ name: 'lost', retry: { attempts: 3 }, steps: [{ name: 'a', run, ...more } as never, { name: 'b', run }] })
   await using kit = await aLadder(lost)
@@ -472,6 +577,38 @@ test('[WL-115] cancelled in the middle of a step: its code is told, what was don
   expect(named(events).at(-1)).toBe('cancelled')
   expect(resumed.data).toBe('free')
 })
+
+test('[WL-115] what becomes of steps is told: which are skipped, tried again, have failed, and how the run ends', async () => {
+  let tries = 0
+  const flow = workflow({
+    name: 'flow',
+    steps: [
+      { name: 'idle', skip: () => true, run: () => 1 },
+      { name: 'shaky', run: () => (++tries < 2 ? Promise.reject(new Error('busy')) : 2), retry: { attempts: 2, backoff: 'none' } },
+      { name: 'broken', run: () => Promise.reject(new Error('no ink')) },
+    ],
+  })
+  await using kit = await aLadder(flow)
+  const events: LadderEvent[] = []
+
+  await kit.clock.until(flow.execute(undefined, { on: { '*': (event) => void events.push(event) } }))
+
+  expect(named(events)).toEqual([
+    'starting',
+    'step.starting idle',
+    'step.skipped idle',
+    'step.starting shaky',
+    'step.retrying shaky',
+    'step.completed shaky',
+    'step.starting broken',
+    'step.failed broken',
+    'error',
+  ])
+  const [retrying, failed] = ['retrying', 'failed'].map((type) => events.find((event) => event.type === `workflow.step.${type}`))
+  expect(retrying).toMatchObject({ attempt: 1, error: { message: expect.stringContaining('busy') } })
+  expect(failed).toMatchObject({ error: { message: expect.stringContaining('no ink') } })
+})
+
 test('[WL-110] a step that is not there is a compile error', () => {
   expect(() =>
     workflow({
