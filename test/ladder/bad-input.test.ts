@@ -151,8 +151,26 @@ test.each([[[1]], ['done'], [5], [new Date(0)], [new Map([['a', 1]])]])(
 )
 
 test.each([
+  ['is no object', z.object({}).transform(() => 'x'), { code: 'SUPERVISOR_FAILED', message: expect.stringContaining('gave a string') }],
+  ['does not fit', z.object({ n: z.number() }), { code: 'SCHEMA_VALIDATION_FAILED', context: { issues: [{ path: 'n' }] } }],
+  ['never comes', { '~standard': { version: 1, vendor: 'test', validate: () => new Promise(() => undefined) } }, { code: 'STEP_TIMEOUT' }],
+] as const)('[WL-091, WL-092] what the schema of an intent makes of its answer %s: that fails its branch and no other', async (_, output, error) => {
+  const judged: unknown[] = []
+  const desk = supervisor({
+    name: 'desk',
+    intents: { strange: { run: () => ({ n: 'x' }), output, timeoutMs: 5_000 } as never, fine: () => ({ done: true }) },
+    route: ({ iteration }) => (iteration === 0 ? ['strange', 'fine'] : END),
+    evaluate: ({ state }) => void judged.push(state),
+  })
+  await using kit = await aLadder(desk)
+  const { data, report } = await kit.clock.until(desk.execute(''))
+  expect(data).toEqual({ done: true })
+  expect(report).toMatchObject({ iterations: [{ branches: { strange: { status: 'failed', error }, fine: { status: 'completed' } } }] })
+  expect(judged).toEqual([{ done: true }])
+})
+
+test.each([
   ['an evaluation', { evaluate: () => 'yes' }],
-  ['a schema of an intent', { intents: { a: { run: () => ({}), output: z.object({}).transform(() => 'x') } } }],
   ['refine', { route: undefined, classifier: { run: () => ({ intent: 'a' }), refine: () => ({ state: [1] }) } }],
 ])('[WL-092, WL-093, WL-089] %s that gives something else than an object ends the run, and says what it was', async (_, more) => {
   const desk = supervisor({ name: 'desk', intents: { a: () => ({}) }, route: () => 'a', maxIterations: 1, ...more } as never)

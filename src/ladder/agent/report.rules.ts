@@ -1,5 +1,6 @@
 /** What a run of an agent comes to: the agent, and below it the tools that it called. */
 import type { Report } from '../envelope.ts'
+import type { LadderErrorBody } from '../errors.ts'
 import { placeOf, rootOf, statusOf, timesOf } from '../run.rules.ts'
 import { noUsage } from '../usage.rules.ts'
 import type { AgentShape } from './agent.chart.rules.ts'
@@ -27,7 +28,7 @@ export const reportOf = ({ name, version }: Pick<AgentShape, 'name' | 'version'>
       parentRunId: runId,
       rootRunId: rootOf(run),
       status: call.status,
-      ...(call.error && { error: call.error }),
+      ...(call.error && { error: { ...call.error, ...causeOf(call.run?.report) } }),
       ...(call.decision && { decision: call.decision }),
       ...timesOf(call.startedAt, call.endedAt),
       attempts: 1,
@@ -36,3 +37,6 @@ export const reportOf = ({ name, version }: Pick<AgentShape, 'name' | 'version'>
     })),
   }
 }
+
+/** Of a call that an executable has failed. */
+const causeOf = (report: Report | undefined): Pick<LadderErrorBody, 'cause'> => (report?.error ? { cause: report.error.message } : {})

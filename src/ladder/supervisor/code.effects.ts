@@ -84,7 +84,7 @@ const dispatched = async (scope: Scope, given: Given, name: string, value: unkno
     name,
     async (inner) => {
       const { code, own } = await reading(intent, seen, codeContext(scope, { ...given, run: seen, calls: inner }))
-      if (!intent.agent) return intent.run?.(code)
+      if (!intent.agent) return intent.run?.(value === undefined ? await withInput(intent, code) : code)
       const input = value ?? (intent.input ? await intent.input(code) : run.input)
       const history = own ?? readBy(run.history, 'agents')
       const { data, error } = await inner.stream(intent.agent, input, history.length > 0 || own ? { history } : {}).result
@@ -106,6 +106,10 @@ export const reading = async (
   const own = checkedHistory(await history({ ...code, history: whole }), `history of '${name}'`)
   return { code: { ...code, history: own }, own }
 }
+
+/** What its code reads as the input. */
+export const withInput = async ({ input }: CheckedIntent, code: Code): Promise<Code> =>
+  input ? { ...code, input: (await input(code)) as never } : code
 
 export const toldInside = ({ agent }: CheckedIntent, run: SupervisorRun, own: readonly HistoryMessage[] | undefined): { history?: RunHistory } =>
   agent ? handedDown(agent, readBy(run.history, 'agents'), own) : {}

@@ -1,5 +1,5 @@
 /** What was chosen, checked: nobody runs where it names somebody who is not there. Pure. */
-import { inShort, LadderError } from '../errors.ts'
+import { inShort, LadderError, type LadderErrorBody } from '../errors.ts'
 import { type AnySupervisor, type CheckedIntent, END } from './definition.ts'
 import type { Decision, DecisionSource } from './supervisor.context.ts'
 
@@ -23,6 +23,17 @@ export const decisionOf = ({ definition, intents }: Known, source: DecisionSourc
   const { maxFanOut = 10 } = definition
   if (next.length > maxFanOut) throw invalid(`${who} of '${definition.name}' chose ${next.length} at once, and ${maxFanOut} may run`)
   return { source, next, raw: printable(raw) }
+}
+
+/** What a model failed with that was to choose. An answer that does not fit names nobody who is there. */
+export const refusalOf = ({ definition, intents }: Known, source: DecisionSource, error: LadderErrorBody, who: string): LadderError => {
+  if (error.code !== 'SCHEMA_VALIDATION_FAILED') return LadderError.from(error)
+  const known = intents.map(({ name }) => name)
+  return new LadderError('SUPERVISOR_INVALID_ROUTE', `${who} of '${definition.name}' chose nobody who is there: ${error.message}`, {
+    cause: error,
+    hint: `give it repair: 1, which asks it again; there are ${known.join(', ')}`,
+    context: { ...error.context, availableKeys: known, source },
+  })
 }
 
 /** As it can stand in a journal. */

@@ -99,7 +99,8 @@ export type Intent<Input, State, Name extends string> =
   /** The text of its answer is put into the state by that key; its deltas are heard as `supervisor.agent.streaming`. */
   | ({ agent: AnyExecutable; run?: never; mode: 'stream'; streamTo: keyof State & string } & Asking<Input, State> &
       Omit<Described<Input, State, Name>, 'output'>)
-  | ({ run: Callback<Input, State, Name>; agent?: never } & Described<Input, State, Name>)
+  /** `input` is what its code reads as the input. */
+  | ({ run: Callback<Input, State, Name>; agent?: never; input?: Code<NoInfer<Input>, State, NoInfer<Input>> } & Described<Input, State, Name>)
 
 export type SupervisorDefinition<Input, State extends object, Name extends string, Output extends Schema | undefined> = Heard & {
   /** Also the kind of its runs: lower-case letters, digits and hyphens. */

@@ -1,10 +1,9 @@
 /** Who says what a request is before anybody is chosen, and who says a quick word beside that. */
 import type { AnyActorLogic } from 'xstate'
-import { LadderError } from '../errors.ts'
 import { readBy } from '../history.rules.ts'
 import { fitted } from '../schema.ts'
 import { codeOf, type Scope, supervisorError } from './code.effects.ts'
-import { decisionOf } from './decision.rules.ts'
+import { decisionOf, refusalOf } from './decision.rules.ts'
 import type { CheckedHelper, Classified } from './definition.ts'
 import { addition } from './merge.effects.ts'
 import { classificationFor } from './router.rules.ts'
@@ -17,7 +16,7 @@ export const classify = (scope: Scope, { agent, run: say, input, refine }: Check
     const code = { ...codeFor(run), history: readBy(run.history, 'router') }
     const { answer } = run.going[classifyActor] ?? {}
     try {
-      if (answer?.error) throw LadderError.from(answer.error)
+      if (answer?.error) throw refusalOf(scope, 'classifier', answer.error, 'the classifier')
       if (agent && !answer) return { ended: 'asks', input: await agent.fit(input ? await input(code) : classificationFor(scope, code)), state: null }
       const said = ((answer ? answer.data : await say?.(code)) ?? {}) as Classified
       const { reasoning, confidence } = said

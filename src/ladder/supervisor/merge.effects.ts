@@ -2,7 +2,7 @@
 import type { AnyActorLogic } from 'xstate'
 import { LadderError } from '../errors.ts'
 import type { Artifacts } from '../run.rules.ts'
-import { fitted } from '../schema.ts'
+import { fitted, type Schema } from '../schema.ts'
 import { jsonText } from '../stores/json.ts'
 import { type Code, codeOf, type Scope, supervisorError } from './code.effects.ts'
 import { decisionOf } from './decision.rules.ts'
@@ -76,6 +76,10 @@ export const withoutUnsafe = (output: unknown): unknown =>
     ? Object.fromEntries(Object.entries(output).filter(([key]) => !unsafe.has(key)))
     : output
 
+/** @throws LadderError SCHEMA_VALIDATION_FAILED, SUPERVISOR_FAILED */
+export const addedBy = async ({ name }: CheckedIntent, schema: Schema, output: unknown): Promise<object> =>
+  addition(await fitted(schema, output, `what '${name}' adds to the state`), `the schema of the intent '${name}'`) ?? {}
+
 const mergedState = async (
   run: SupervisorRun,
   intents: readonly CheckedIntent[],
@@ -91,7 +95,8 @@ const mergedState = async (
       intent.streamTo !== undefined
         ? { [intent.streamTo]: record.output }
         : intent.output
-          ? addition(await fitted(intent.output, record.output, `what '${name}' adds to the state`), `the schema of the intent '${name}'`)
+          ? // Branches that ended in an earlier version have not been asked.
+            (record.adds ?? (await addedBy(intent, intent.output, record.output)))
           : intent.agent
             ? undefined
             : record.output
@@ -123,12 +128,16 @@ const gathered = async (
 const directiveOf = async (scope: Scope, run: SupervisorRun, code: Code, reassignTo: unknown): Promise<Decision | undefined> => {
   if (reassignTo !== undefined) return decisionOf(scope, 'evaluate', reassignTo, 'reassignTo of evaluate')
   const said: Decision[] = []
-  for (const name of run.now.decision?.next ?? []) {
+  const worked = run.now.decision?.next ?? []
+  for (const name of worked) {
     const intent = scope.intents.find((one) => one.name === name)
     const next = typeof intent?.next === 'function' ? await intent.next(code, run.now.branches[name]?.output) : intent?.next
     if (next !== undefined) said.push(decisionOf(scope, 'intent.next', next, `next of '${name}'`))
   }
   if (said.length === 0) return undefined
-  const isOver = said.some(({ next }) => next.length === 0)
-  return { source: 'intent.next', next: isOver ? [] : said.flatMap(({ next }) => next), raw: said.map(({ raw }) => raw) }
+  const raw = said.map((one) => one.raw)
+  if (said.some(({ next }) => next.length === 0)) return { source: 'intent.next', next: [], raw }
+  // Together they may want more than may run at once.
+  const all = said.flatMap(({ next }) => next)
+  return { ...decisionOf(scope, 'intent.next', all, `next of '${worked.join("', '")}'`), raw }
 }

@@ -27,6 +27,8 @@ export type BranchRecord = {
   startedAt: number
   endedAt: number
 }
+/** Of the iteration that is under way. @property adds to the state, as its schema made it */
+type Branch = BranchRecord & { adds?: object }
 export type IterationRecord = {
   number: number
   decision: Decision
@@ -49,7 +51,7 @@ export type SupervisorRun = WorkState & {
   known?: Readonly<Record<string, unknown>>
   iterations: readonly IterationRecord[]
   /** The iteration that is under way. */
-  now: { startedAt: number; decision?: Decision; branches: Readonly<Record<string, BranchRecord>>; runs?: readonly string[] }
+  now: { startedAt: number; decision?: Decision; branches: Readonly<Record<string, Branch>>; runs?: readonly string[] }
   /** Who is next without being chosen. */
   directive?: Decision | undefined
   feedback?: string | undefined
@@ -69,7 +71,8 @@ type AckRecord = { status: 'running' | 'completed' | 'failed' | 'late'; error?: 
 type Failed = { ended: 'failed'; error: LadderErrorBody }
 /** @property state what it adds to the state */
 export type Chosen = (({ ended: 'completed'; output: Decision; state?: object } | Failed) & Called) | WorkAsks
-export type BranchEnd = (({ ended: 'completed'; output: unknown } | Failed) & Called) | WorkAsks
+/** @property adds to the state, where a schema says what */
+export type BranchEnd = (({ ended: 'completed'; output: unknown; adds?: object } | Failed) & Called) | WorkAsks
 export type Merged = (
   | {
       ended: 'completed'
@@ -149,9 +152,9 @@ export const branched = (run: SupervisorRun, intent: string, end: BranchEnd, at:
   const artifacts = work.answer?.artifacts
   const ran = { ...(work.runs && { runs: work.runs }), ...(artifacts && { artifacts }) }
   const times = { attempts: work.attempts, ...ran, startedAt: work.startedAt, endedAt: at }
-  const record: BranchRecord =
+  const record: Branch =
     end.ended === 'completed'
-      ? { status: 'completed', output: end.output, ...times }
+      ? { status: 'completed', output: end.output, ...(end.adds && { adds: end.adds }), ...times }
       : { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...times }
   return { going: rest, nested, waiting, now: { ...now, branches: { ...now.branches, [intent]: record } } }
 }
@@ -162,7 +165,7 @@ export const merged = (run: SupervisorRun, end: Extract<Merged, { ended: 'comple
   const record: IterationRecord = {
     number: iterations.length,
     decision: now.decision ?? { source: 'route', next: [], raw: null },
-    branches: now.branches,
+    branches: Object.fromEntries(Object.entries(now.branches).map(([intent, { adds: _, ...branch }]) => [intent, branch])),
     ...(verdict && { verdict }),
     ...(now.runs && { runs: now.runs }),
     state,

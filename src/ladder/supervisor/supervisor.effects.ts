@@ -5,11 +5,11 @@ import { endCall } from '../calling/calls.effects.ts'
 import { callEndActor } from '../calling/work.chart.rules.ts'
 import { LadderError, type LadderErrorBody } from '../errors.ts'
 import { fitted, unfit } from '../schema.ts'
-import { codeOf, reading, type Scope, supervisorError, toldInside } from './code.effects.ts'
-import { decisionOf } from './decision.rules.ts'
+import { codeOf, reading, type Scope, supervisorError, toldInside, withInput } from './code.effects.ts'
+import { decisionOf, refusalOf } from './decision.rules.ts'
 import type { CheckedHelper, CheckedIntent } from './definition.ts'
 import { acknowledge, classify } from './helper.effects.ts'
-import { addition, merge, withoutUnsafe } from './merge.effects.ts'
+import { addedBy, addition, merge, withoutUnsafe } from './merge.effects.ts'
 import { questionFor } from './router.rules.ts'
 import { classifyActor, mergeActor, outputActor, routeActor } from './supervisor.chart.rules.ts'
 import { ackWork, type BranchEnd, type Chosen, type SupervisorRun } from './supervisor.context.ts'
@@ -33,7 +33,7 @@ const choose = (scope: Scope): AnyActorLogic => {
     const { answer } = run.going[routeActor] ?? {}
     try {
       if (definition.router && !answer) return { ended: 'asks', input: questionFor(scope, codeFor(run)), state: null }
-      if (answer?.error) throw LadderError.from(answer.error)
+      if (answer?.error) throw refusalOf(scope, 'router', answer.error, 'the router')
       if (answer) {
         const { next, reasoning } = (answer.data ?? {}) as { next?: unknown; reasoning?: unknown }
         const said = typeof reasoning === 'string' ? { reasoning } : {}
@@ -53,12 +53,12 @@ const branch = (intent: CheckedIntent, scope: Scope): AnyActorLogic =>
       if (answer?.error) return { ended: 'failed', error: answer.error }
       if (answer && intent.streamTo !== undefined && typeof answer.data !== 'string')
         throw new LadderError('SCHEMA_VALIDATION_FAILED', `'${intent.name}' streams, and has answered with something else than a text`)
-      if (answer) return { ended: 'completed', output: answer.data }
+      if (answer) return await completed(intent, answer.data)
       const { code, own } = await reading(intent, run, codeFor(run))
       if (!intent.agent) {
-        const output = await intent.run?.(code)
+        const output = await intent.run?.(await withInput(intent, code))
         // What a schema makes of it counts.
-        return { ended: 'completed', output: intent.output ? withoutUnsafe(output) : addition(output, `the intent '${intent.name}'`) }
+        return await completed(intent, intent.output ? withoutUnsafe(output) : addition(output, `the intent '${intent.name}'`))
       }
       const input = await intent.agent.fit(intent.input ? await intent.input(code) : run.input)
       return { ended: 'asks', input, state: null, ...toldInside(intent, run, own) }
@@ -66,6 +66,13 @@ const branch = (intent: CheckedIntent, scope: Scope): AnyActorLogic =>
       return { ended: 'failed', error: supervisorError(thrown, `the intent '${intent.name}'`) }
     }
   })
+
+/** What does not fit is a failure of this branch. @throws LadderError SCHEMA_VALIDATION_FAILED, SUPERVISOR_FAILED */
+const completed = async (intent: CheckedIntent, output: unknown): Promise<BranchEnd> => ({
+  ended: 'completed',
+  output,
+  ...(intent.output && { adds: await addedBy(intent, intent.output, output) }),
+})
 
 const conclude = ({ definition: { name, output } }: Scope): AnyActorLogic =>
   fromTask<{ ended: 'completed'; data: unknown } | { ended: 'failed'; error: LadderErrorBody }, SupervisorRun>(async ({ input: { state } }) => {

@@ -173,7 +173,9 @@ test('[WL-074, WL-077] a store that knows no filter is asked for more until ther
   await made.remember('mine: 0.8', { scope: 'me' })
 
   expect(texts(await made.recall('query', { scope: 'me' }))).toEqual(['mine: 0.8'])
-  expect(asked).toEqual([20, 80, 320])
+  expect(asked.splice(0)).toEqual([20, 80, 320])
+  await made.recall('query', { scope: 'me', k: 10 })
+  expect(asked).toEqual([40, 160, 640])
 })
 
 test('[WL-079] one tier is cleared by itself, for everybody, and without a name all of them', async () => {

@@ -11,7 +11,7 @@ import {
   orchestrator,
   type Summarize,
 } from '../../../src/ladder/index.ts'
-import { aLadderOf } from '../a-ladder.ts'
+import { aLadder, aLadderOf } from '../a-ladder.ts'
 
 const usage = { inputTokens: 7, outputTokens: 3 }
 const said = (count: number): HistoryMessage[] =>
@@ -23,21 +23,21 @@ const summarising = async (summarize: Summarize | undefined, model: unknown = { 
   const desk = orchestrator({
     name: 'desk',
     checkpointStore: store,
-    intents: { a: () => undefined },
+    intents: { a: ({ input }) => (input === 'fail' ? Promise.reject(new Error('no')) : undefined) },
     route: () => 'a' as const,
     ...(summarize && { summarize }),
   })
   const answer = (request: ModelRequest) => (asked.push(JSON.stringify(request.messages)), typeof model === 'function' ? model(request) : model)
   const kit = await aLadderOf({ 'test/summary': answer as never }, desk)
-  const begun = async (history: readonly HistoryMessage[]) => {
+  const begun = async (history: readonly HistoryMessage[], input = 'x') => {
     const events: LadderEvent[] = []
-    const result = await desk.execute('x', { sessionId: 's', history, on: { '*': (event) => void events.push(event) } })
+    const result = await desk.execute(input, { sessionId: 's', history, on: { '*': (event) => void events.push(event) } })
     const told = events
       .filter(({ type }) => type.startsWith('orchestrator.compaction.'))
       .map(({ type, phase }) => [type.slice(24), ...(typeof phase === 'string' ? [phase] : [])].join(' '))
     return { ...result, told, events }
   }
-  const turn = (history: readonly HistoryMessage[]) => kit.clock.until(begun(history))
+  const turn = (history: readonly HistoryMessage[], input?: string) => kit.clock.until(begun(history, input))
   return { kit, store, asked, desk, turn, begun }
 }
 const locked = (store: CheckpointStore) => store.record('desk', 's').then(({ lock }) => lock)
@@ -61,6 +61,20 @@ test('[WL-050, WL-052, WL-053, WL-005] after so many turns all but the last mess
   expect(await store.record('desk', 's')).toEqual({ summarizedThrough: null, lock: null })
   // The row was written before.
   expect((await store.rows('desk', 's')).map(({ summarized_through }) => summarized_through)).toEqual([null, null, null])
+})
+
+test('[WL-050] without afterTurns no turn summarises, and with it none that fails; a command does at any time', async () => {
+  for (const [policy, input] of [
+    [{}, 'x'],
+    [{ afterTurns: 0 }, 'fail'],
+  ] as const) {
+    const { kit, asked, turn, desk } = await summarising({ ...policy, summarizer: 'test/summary' })
+    await using _ = kit
+    expect((await turn(said(30), input)).told).toEqual([])
+    expect(asked).toEqual([])
+    expect(await kit.clock.until(desk.command('compact', { sessionId: 's', history: said(30) }))).toMatchObject({ replacesToIndex: 21 })
+    expect(asked).toHaveLength(1)
+  }
 })
 
 test('[WL-053, WL-056, WL-043] onCompact applies it: that is told and recorded, the result is without it, and only what came since counts next time', async () => {
@@ -182,16 +196,46 @@ test('[WL-057] a summariser that never answers is given up after its time, and t
     () => ({ text: 'late', delayMs: 1e7 }),
   )
   await using _ = kit
+  const locks: unknown[] = []
+  const { lock } = store
+  store.lock = (...all) => (locks.push(all), lock(...all))
   await turn([])
   const began = kit.clock.now()
   const next = begun(said(3))
   await kit.clock.until(kit.runtime.actor('desk', 's').waitFor((at) => at.matches('compacting')))
   expect((await locked(store))?.owner).toBeDefined()
+  // It is given no longer than that: whoever dies holds up nobody.
+  expect(locks).toEqual([['desk', 's', expect.any(String), 5000]])
   const { told } = await kit.clock.until(next)
   expect(told).toEqual(['failed summarize'])
   expect(kit.clock.now() - began).toBeLessThanOrEqual(6000)
   expect(await locked(store)).toBeNull()
   expect(await kit.clock.until(desk.execute('x', { sessionId: 's', history: [] }))).toMatchObject({ turnIndex: 2 })
+})
+
+test('[WL-050, WL-053, WL-057] code that never summarises, or never applies, is given up too: after 30 seconds where nothing is said', async () => {
+  const hang = () => new Promise<never>(() => undefined)
+  const never = await summarising(hang)
+  const unapplied = await summarising({ afterTurns: 0, keep: 1, onCompact: hang })
+  await using kit = never.kit
+  await using other = unapplied.kit
+  const took = async (of: typeof kit, work: Promise<unknown>) => {
+    const began = of.clock.now()
+    await of.clock.until(work.catch(() => undefined))
+    return of.clock.now() - began
+  }
+  const commanded = never.desk.command('compact', { sessionId: 's', history: said(3) })
+  expect(await took(kit, commanded)).toBe(30_000)
+  await expect(commanded).rejects.toMatchObject({ code: 'ORCHESTRATOR_FAILED', message: expect.stringContaining('too long') })
+  const turn = unapplied.begun(said(3))
+  expect(await took(other, turn)).toBe(30_000)
+  expect(await turn).toMatchObject({
+    told: ['suggested', 'failed onCompact'],
+    compaction: { replacesToIndex: 1 },
+    report: { status: 'awaiting-input' },
+  })
+  for (const { store } of [never, unapplied]) expect(await locked(store)).toBeNull()
+  expect(await never.turn([])).toMatchObject({ turnIndex: 0 })
 })
 
 test('[WL-057] somebody else who compacts is left alone', async () => {
@@ -219,10 +263,10 @@ test('[WL-036, WL-050] a turn that is cancelled while it is compacted is clean: 
   expect(await locked(store)).toBeNull()
 })
 
-test('[WL-051] a function in the place of the policy never fires by itself, and once when it is commanded', async () => {
+test('[WL-051, WL-052] a function in the place of the policy never fires by itself, and once when it is commanded', async () => {
   const calls: unknown[][] = []
   const made: Compaction = { summary: { role: 'system', content: 'mine' }, replacesFromIndex: 0, replacesToIndex: 1 }
-  const { kit, turn, desk } = await summarising((...all) => (calls.push(all), made))
+  const { kit, turn, desk } = await summarising((...all) => (calls.push(all), { ...made, summary: { role: 'user' as 'system', content: 'mine' } }))
   await using _ = kit
   for (let turns = 0; turns < 12; turns++) await turn(said(30))
   expect(calls).toEqual([])
@@ -238,6 +282,35 @@ test('[WL-058] compact can be commanded without a policy, for a session that is 
   expect(await store.rows('desk', 's')).toEqual([])
   expect(await turn([])).toMatchObject({ turnIndex: 0 })
   expect((await store.record('desk', 's')).summarizedThrough).toBeNull()
+})
+
+test('[WL-058] a command waits for the turn that is under way, may be withdrawn meanwhile, and leaves what it has made to its caller', async () => {
+  const [working, ready] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const applied: Compaction[] = []
+  const store = memoryStore()
+  const desk = orchestrator({
+    name: 'desk',
+    checkpointStore: store,
+    summarize: { keep: 1, onCompact: (compaction) => void applied.push(compaction) },
+    intents: { a: async () => (working.resolve(), ready.promise) },
+    route: () => 'a' as const,
+  })
+  await using kit = await aLadder(desk)
+  const turn = desk.execute('x', { sessionId: 's', history: [] })
+  await kit.clock.until(working.promise)
+  const leave = new AbortController()
+  const compact = (more: { signal?: AbortSignal }) => desk.command('compact', { sessionId: 's', history: said(4), ...more })
+  const [kept, withdrawn] = [compact({}), compact({ signal: leave.signal })]
+  const queued = (count: number) => kit.runtime.actor('desk', 's').waitFor(({ context }) => (context as { queue: unknown[] }).queue.length === count)
+  await kit.clock.until(queued(2))
+  leave.abort('not needed')
+  await expect(kit.clock.until(withdrawn)).rejects.toBe('not needed')
+  await kit.clock.until(queued(1))
+  ready.resolve()
+  expect(await kit.clock.until(turn)).toMatchObject({ turnIndex: 0 })
+  expect(await kit.clock.until(kept)).toMatchObject({ replacesFromIndex: 0, replacesToIndex: 2 })
+  expect(applied).toEqual([])
+  expect(await store.record('desk', 's')).toEqual({ summarizedThrough: null, lock: null })
 })
 
 test('[WL-058] a compaction that was commanded and fails rejects, and the session goes on', async () => {

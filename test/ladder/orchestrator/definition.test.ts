@@ -210,6 +210,8 @@ test('[WL-059] commands are added with their types; an unknown one is refused, a
     code: 'ORCHESTRATOR_COMMAND_UNKNOWN',
     hint: expect.stringContaining('compact, double, fail'),
   })
+  // @ts-expect-error what every object has is no command
+  await expect(desk.command('toString', 1)).rejects.toMatchObject({ code: 'ORCHESTRATOR_COMMAND_UNKNOWN' })
   // @ts-expect-error of another type
   void (() => desk.command('double', 'x'))
 })

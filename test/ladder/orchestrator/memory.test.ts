@@ -85,6 +85,13 @@ test('[WL-072, WL-036] a turn that failed or was cancelled is not remembered', a
   expect(await store.recall('fail hang no', { scope: 'session:s', threshold: 0 })).toEqual([])
 })
 
+test('[WL-072] where its output gives no data, what branches gave is remembered', async () => {
+  const { desk, store } = remembering({ output: z.unknown().transform(() => undefined) })
+  await using kit = await aLadder(desk)
+  expect(await kit.clock.until(desk.execute('tea', { sessionId: 's', history: [] }))).toMatchObject({ data: undefined })
+  expect(await store.recall('tea', { scope: 'session:s' })).toMatchObject([{ text: 'tea\n[{"said":"about tea"}]' }])
+})
+
 test('[WL-073] recalling and remembering can be turned off, and bounded', async () => {
   embedded.length = 0
   const off = remembering({ memory: { store: aMemory(), recall: { k: 0 } } })

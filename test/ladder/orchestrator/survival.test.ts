@@ -77,7 +77,7 @@ test('[WL-080, WL-081, WL-082, WL-084] a first turn that a crash has cut off goe
   const store = memoryStore()
   const ran: string[] = []
   const [hang, third] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  let hangs = true
+  let hangs = false
   const work = (name: string) => async (code: { iteration: number; context: Readonly<Record<string, unknown>> }) => {
     ran.push(`${name} ${code.iteration} ${String(code.context.user)}`)
     if (hangs && code.iteration === 2) {
@@ -91,10 +91,16 @@ test('[WL-080, WL-081, WL-082, WL-084] a first turn that a crash has cut off goe
     iterate: true,
     checkpointStore: store,
     intents: { a: work('a') },
+    classifier: () => (ran.push('classified'), { intent: 'a' }),
+    ack: () => void ran.push('acknowledged'),
     route: ({ iteration }) => (iteration < 4 ? 'a' : END),
   })
   await using kit = await aLadder(desk)
   expect(await kit.clock.until(desk.resume('s'))).toBeNull()
+  // Others have nothing in flight.
+  for (const sessionId of ['t', 'u']) await kit.clock.until(desk.execute('', { sessionId, history: [] }))
+  ran.length = 0
+  hangs = true
   const cut = desk.execute('', { sessionId: 's', history: [], context: { user: 'before' } })
   cut.catch(() => undefined)
   await kit.clock.until(third.promise)
@@ -109,9 +115,11 @@ test('[WL-080, WL-081, WL-082, WL-084] a first turn that a crash has cut off goe
   expect(drained).toMatchObject([[{ turnIndex: 0, data: { a: 3 } }]])
   expect(ran.filter((one) => /a [01]/.test(one))).toEqual(['a 0 before', 'a 1 before'])
   expect(ran.filter((one) => one.startsWith('a 3'))).toEqual(['a 3 after'])
+  expect(ran.filter((one) => one.endsWith('ed')).toSorted()).toEqual(['acknowledged', 'classified'])
   expect(await store.rows('desk', 's')).toMatchObject([{ turn_index: 0, state: { a: 3 } }])
   expect(events.filter(({ type }) => type.startsWith('orchestrator.turn.')).at(-1)?.type).toBe('orchestrator.turn.awaiting-input')
   const before = ran.length
+  await expect(desk.resume('s', { history: [] } as never)).rejects.toMatchObject({ code: 'SCHEMA_VALIDATION_FAILED' })
   expect(await kit.clock.until(desk.resume('s'))).toBeNull()
   expect(await kit.clock.until(desk.drain())).toEqual([])
   expect(ran).toHaveLength(before)

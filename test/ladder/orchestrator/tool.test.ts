@@ -9,7 +9,7 @@ const usage = { inputTokens: 7, outputTokens: 3 }
 const inputSchema = z.object({ text: z.string() })
 type State = { n: number; text?: string }
 const state: State = { n: 0 }
-type Asked = { input: unknown; state: unknown; context: Readonly<Record<string, unknown>>; signal: AbortSignal }
+type Asked = { input: unknown; state: unknown; history: readonly unknown[]; context: Readonly<Record<string, unknown>>; signal: AbortSignal }
 
 const nested = (options: Partial<SessionToolOptions> = {}, work?: (code: Asked) => unknown) => {
   const store = memoryStore()
@@ -44,7 +44,7 @@ const models = (calls: readonly object[], name = 'ask_desk') => ({
 })
 
 test('[WL-066, WL-067] a call is one turn of a new session, whose report hangs below the call and whose data the model reads', async () => {
-  const { desk, boss, store } = nested()
+  const { desk, boss, store, seen } = nested()
   await using kit = await aLadderOf(models([{ text: 'a' }, { text: 'b' }]), desk, boss)
   const { data, error, report, usage: used } = await kit.clock.until(boss.execute('go', { runId: 'r' }))
   expect(error).toBeUndefined()
@@ -67,6 +67,7 @@ test('[WL-066, WL-067] a call is one turn of a new session, whose report hangs b
       ],
     })),
   )
+  expect(seen.map(({ history }) => history)).toEqual([[], []])
   expect(used.total).toBe(50)
   type Node = { rootRunId: string; children: Node[] }
   const all = (node: Node): Node[] => [node, ...node.children.flatMap(all)]
@@ -84,7 +85,10 @@ test('[WL-068] a session that its developer bound is joined, whatever the payloa
   )
   await kit.clock.until(boss.execute('go'))
   expect(await store.list?.('desk')).toEqual(['ours'])
-  expect(seen.map(({ input }) => input)).toEqual([{ text: 'a' }, { text: 'b' }])
+  expect(seen.map(({ input, history }) => [input, history])).toEqual([
+    [{ text: 'a' }, []],
+    [{ text: 'b' }, []],
+  ])
   expect(await store.rows('desk', 'ours')).toMatchObject([{ state: { n: 1 } }, { state: { n: 2 } }])
 })
 
@@ -96,8 +100,9 @@ test('[WL-068, WL-069] a resolver reads what the caller of the outer run brought
   const events: LadderEvent[] = []
   await kit.clock.until(boss.execute('go', { context: { user: 'ann' }, on: { '*': (event) => void events.push(event) } }))
   expect(await store.list?.('desk')).toEqual(['ann'])
-  expect(seen[0]?.context).toEqual({})
-  expect(events.filter(({ type }) => /^(?:orchestrator|supervisor)\./.test(type))).toEqual([])
+  expect(seen[0]).toMatchObject({ context: {}, history: [{ role: 'user', content: 'before' }] })
+  expect(events.filter(({ type, agent: by }) => /^(?:orchestrator|supervisor)\./.test(type) || by === 'writer')).toEqual([])
+  expect(events.length).toBeGreaterThan(0)
 })
 
 test('[WL-068, WL-070] a call without a session is an error that the model reads', async () => {
@@ -121,12 +126,27 @@ test('[WL-066, WL-068] without a schema, or without a binding, it is refused whe
     expect(() => desk.asTool(options as never)).toThrow(expect.objectContaining({ code: 'ORCHESTRATOR_CONFIG' }))
 })
 
-test('[WL-068] only where that is allowed as unsafe, a model says which session', async () => {
+test('[WL-066] it is called as its orchestrator and described in general unless more is said; a payload that does not fit makes no turn', async () => {
+  const store = memoryStore()
+  const desk = orchestrator({ name: 'desk', checkpointStore: store, intents: { a: () => undefined }, route: () => 'a' as const })
+  const asked = desk.asTool({ inputSchema })
+  expect(asked).toMatchObject({ name: 'desk', description: expect.stringContaining('desk') })
+  const boss = agent({ name: 'boss', model: 'test/boss', tools: [asked] })
+  await using kit = await aLadderOf(models([{ text: 5 }], 'desk'), desk, boss)
+  const { report } = await kit.clock.until(boss.execute('go'))
+  expect(report.children).toMatchObject([{ name: 'desk', status: 'failed', error: { code: 'TOOL_EXEC_FAILED' }, children: [] }])
+  expect(told.pop()).toContain('does not fit')
+  expect(await store.list?.('desk')).toEqual([])
+})
+
+test('[WL-068] only where that is allowed as unsafe, a model says which session, and what was said before', async () => {
   const { desk, boss, store, seen } = nested({ sessionScope: { unsafeAllowModelSessionId: true } })
-  await using kit = await aLadderOf(models([{ text: 'a', sessionId: 'theirs' }]), desk, boss)
+  const history = [{ role: 'user', content: 'before' }]
+  await using kit = await aLadderOf(models([{ text: 'a', sessionId: 'theirs', history }]), desk, boss)
   await kit.clock.until(boss.execute('go'))
   expect(await store.list?.('desk')).toEqual(['theirs'])
-  expect(seen[0]?.input).toEqual({ text: 'a' })
+  expect(seen[0]).toMatchObject({ input: { text: 'a' }, history })
+  expect(seen[0]?.input).not.toHaveProperty('history')
 })
 
 test('[WL-069] the outer run is cancelled: so is the turn, and it writes no row', async () => {
@@ -165,7 +185,7 @@ test('[WL-070] a turn that fails is an error of the tool, and the outer model go
     {
       name: 'failing',
       status: 'failed',
-      error: { code: 'TOOL_EXEC_FAILED' },
+      error: { code: 'TOOL_EXEC_FAILED', cause: "the intent 'a' failed: no ink" },
       children: [{ type: 'orchestrator', error: { code: 'SUPERVISOR_FAILED' } }],
     },
   ])

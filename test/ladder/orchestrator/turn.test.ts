@@ -16,6 +16,7 @@ import {
   workflow,
 } from '../../../src/ladder/index.ts'
 import { aLadder, aLadderOf } from '../a-ladder.ts'
+import { aRow } from '../stores/a-row.ts'
 
 const gathered = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
   const all: Item[] = []
@@ -421,7 +422,21 @@ test('[WL-039, WL-046] the report lists this turn and those before it that are k
   expect(report.children.map(({ runId }) => runId)).toEqual(['s.unversioned.4'])
 })
 
-test('[WL-005, WL-033, WL-034, WL-038, WL-039, WL-062] where it was routed is told before the work, deltas piece by piece, and what works within is heard under its own name', async () => {
+test.each([
+  ['the newest 100 where nothing is said', {}, 100],
+  ["all with 'all'", { keepSnapshots: 'all' }, 101],
+] as const)('[WL-046] of the rows of a session are kept: %s', async (_, more, count) => {
+  const store = memoryStore()
+  const desk = orchestrator({ name: 'desk', checkpointStore: store, intents: { a: () => undefined }, route: () => 'a' as const, ...more })
+  for (let turn_index = 0; turn_index < 100; turn_index++) await store.save(aRow('desk', { turn_index, signature: desk.signature }))
+  await using kit = await aLadder(desk)
+  await kit.clock.until(desk.execute('', { sessionId: 's', history: [] }))
+  const rows = await store.rows('desk', 's')
+  expect(rows).toHaveLength(count)
+  expect(rows.at(-1)?.turn_index).toBe(100)
+})
+
+test('[WL-005, WL-033, WL-034, WL-038, WL-039, WL-062, WL-063] where it was routed is told before the work, deltas piece by piece, and what works within is heard under its own name', async () => {
   const writer = agent({ name: 'writer', description: 'Writes.', model: 'test/writer' })
   const flow = workflow({ name: 'flow', description: 'Flows.', steps: [{ name: 'one', run: () => ({ flown: true }) }] })
   const desk = orchestrator({
@@ -458,7 +473,7 @@ test('[WL-005, WL-033, WL-034, WL-038, WL-039, WL-062] where it was routed is to
   expect(types.indexOf('orchestrator.turn.routed')).toBeLessThan(work)
   expect(events.flatMap(({ type, delta }) => (type === 'orchestrator.turn.streaming' ? [delta] : []))).toEqual(['a', 'b', 'c'])
   expect(events.find(({ type }) => type === 'workflow.completed')).toMatchObject({ runId: 's.unversioned.0/flow/1', rootRunId: 'r' })
-  expect(events.filter(({ rootRunId }) => rootRunId !== 'r')).toEqual([])
+  expect(events.filter(({ rootRunId, runId }) => rootRunId !== 'r' || typeof runId !== 'string')).toEqual([])
   expect(types.indexOf('supervisor.completed')).toBeLessThan(types.indexOf('orchestrator.checkpoint.persisted'))
   expect(types.at(-1)).toBe('orchestrator.turn.awaiting-input')
 
@@ -573,6 +588,9 @@ test('[WL-060, WL-063] the definition hears first, then the instance, then the c
   expect(heardBy).toEqual(['definition', 'instance', 'call'])
   expect(new Set(said).size).toBe(1)
   off()
+  const late = by('instance')
+  desk.on(late)
+  desk.off(late)
   await kit.clock.until(desk.execute('', { sessionId: 's', history: [] }))
   expect(heardBy.slice(3)).toEqual(['definition'])
 })

@@ -69,6 +69,22 @@ test('[WL-113, WL-049] a workflow is saved after each step, once for a group, an
   await vi.waitFor(async () => expect(await store.load('r')).toMatchObject({ status: 'completed', next: null }))
 })
 
+test('[WL-049] a run that was cancelled is saved as cancelled, with what it would do next', async () => {
+  const { store, snapshotStore } = spied()
+  const leave = new AbortController()
+  const flow = workflow({
+    name: 'flow',
+    steps: [
+      { name: 'one', run: () => 1 },
+      { name: 'hang', run: () => (leave.abort('enough'), new Promise(() => undefined)) },
+    ],
+    snapshotStore,
+  })
+  await using kit = await aLadder(flow)
+  await kit.clock.until(flow.execute({}, { runId: 'r', signal: leave.signal }))
+  await vi.waitFor(async () => expect(await store.load('r')).toMatchObject({ runId: 'r', status: 'cancelled', next: 'hang' }))
+})
+
 test('[WL-101] a supervisor is saved after each iteration, and at its end', async () => {
   const { saved, store, snapshotStore } = spied()
   const desk = deskOf(snapshotStore)

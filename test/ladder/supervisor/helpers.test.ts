@@ -84,6 +84,12 @@ test('[WL-089] somebody who is not there, and a classifier that fails, end the r
     error: { code: 'SUPERVISOR_INVALID_ROUTE', context: { availableKeys: ['billing', 'other'], source: 'classifier' } },
     report: { terminatedBy: 'error', iterations: [] },
   })
+  const { desk: strict, models: others } = aDesk()
+  await using other = await aLadderOf(others('nowhere', 1), strict)
+  expect(await other.clock.until(strict.execute('x'))).toMatchObject({
+    error: { code: 'SUPERVISOR_INVALID_ROUTE', context: { availableKeys: ['billing', 'other'], source: 'classifier' } },
+    report: { terminatedBy: 'error', iterations: [] },
+  })
   expect(await kit.clock.until(broken.execute('x', { on: { '*': (event) => void events.push(event) } }))).toMatchObject({
     error: { code: 'SUPERVISOR_FAILED', message: expect.stringContaining('no idea') },
   })

@@ -2,7 +2,7 @@
 import { expect, expectTypeOf, test } from 'vitest'
 import { initialTransition, transition } from 'xstate'
 import { z } from 'zod'
-import type { ModelRequest } from '../../../src/index.ts'
+import { type ModelRequest, tool } from '../../../src/index.ts'
 import { agent, type Choice, END, type Intent, type LadderEvent, router, supervisor, workflow } from '../../../src/ladder/index.ts'
 import { growth, growthMax } from '../../support/growth.ts'
 import { aLadder, aLadderOf } from '../a-ladder.ts'
@@ -19,7 +19,7 @@ const count = workflow({
   name: 'count',
   description: 'Counts.',
   input: z.object({ text: z.string() }),
-  steps: [{ name: 'all', run: ({ input }) => ({ length: input.text.length }) }],
+  steps: [{ name: 'all', run: ({ input }) => ({ length: input.text.length, words: 1 }) }],
 })
 
 test('[WL-085, WL-086, WL-092, WL-096, WL-103] code chooses between agents, workflows and functions; what they add to the state counts where it is declared', async () => {
@@ -34,12 +34,13 @@ test('[WL-085, WL-086, WL-092, WL-096, WL-103] code chooses between agents, work
       write: { agent: writer, output: z.object({ title: z.string() }), input: ({ input }) => `about ${input}` },
       bare: writer,
       count: { agent: count, input: ({ state }) => ({ text: state.title }), output: z.object({ length: z.number() }) },
-      finish: () => JSON.parse('{"done":true,"__proto__":{"polluted":true}}') as State,
+      finish: () => JSON.parse('{"done":true,"__proto__":{"polluted":true},"constructor":1,"prototype":2}') as State,
       note: { run: ({ state }: { state: State }) => ({ stray: `${state.title}!` }), next: 'finish' },
     },
     route: ({ iteration }) => (['write', ['count', 'bare'], 'note', END] as const)[iteration] ?? END,
   })
-  await using kit = await aLadderOf({ 'test/writer': [{ text: '{"title":"Bees","more":1}', usage }] }, desk)
+  const titles = ['Bees', 'Wasps']
+  await using kit = await aLadderOf({ 'test/writer': () => ({ text: JSON.stringify({ title: titles.shift(), more: 1 }), usage }) }, desk)
   const events: LadderEvent[] = []
   const {
     data,
@@ -129,20 +130,22 @@ test('[WL-103, WL-104] each thing that happens in two iterations is told in its 
   expect(named(events)).toEqual(['starting', 'iteration.starting', 'router.deciding', 'error'])
 })
 
-const invalid = [
+const from = Array.from({ length: 11 }, (_, index) => `i${index}`)
+const invalid: [string, () => unknown, { maxFanOut?: number }?][] = [
   ['somebody who is not there', () => 'nobody'],
   ['an empty list', () => []],
   ['no text', () => 5],
   ['nothing', () => undefined],
-  ['too many at once', () => ['a', 'b', 'c']],
-] as const
-test.each(invalid)('[WL-086, WL-090] a route that chooses %s is refused with who there is, and nothing has run', async (_, route) => {
+  ['too many at once', () => ['a', 'b', 'c'], { maxFanOut: 2 }],
+  ['eleven at once, where nothing is said', () => from],
+]
+test.each(invalid)('[WL-086, WL-090] a route that chooses %s is refused with who there is, and nothing has run', async (_, route, more) => {
   const ran: string[] = []
-  const intents = Object.fromEntries(['a', 'b', 'c'].map((name) => [name, () => void ran.push(name)]))
-  const lost = supervisor({ name: 'lost', intents, route: route as never, maxFanOut: 2 })
+  const intents = Object.fromEntries(['a', 'b', 'c', ...from].map((name) => [name, () => void ran.push(name)]))
+  const lost = supervisor({ name: 'lost', intents, route: route as never, ...more })
   await using kit = await aLadder(lost)
   expect(await kit.clock.until(lost.execute(undefined))).toMatchObject({
-    error: { code: 'SUPERVISOR_INVALID_ROUTE', context: { availableKeys: ['a', 'b', 'c'] } },
+    error: { code: 'SUPERVISOR_INVALID_ROUTE', context: { availableKeys: ['a', 'b', 'c', ...from] } },
     report: { status: 'failed', terminatedBy: 'error' },
   })
   expect(ran).toEqual([])
@@ -155,7 +158,7 @@ test('[WL-086, WL-093] a route and an evaluation that throw are SUPERVISOR_FAILE
   await using kit = await aLadder(first, second)
   for (const one of [first, second])
     expect(await kit.clock.until(one.execute(undefined))).toMatchObject({
-      error: { code: 'SUPERVISOR_FAILED', message: expect.stringContaining('no idea') },
+      error: { code: 'SUPERVISOR_FAILED', message: expect.stringContaining('no idea'), cause: 'no idea' },
     })
 })
 
@@ -209,6 +212,61 @@ test('[WL-087, WL-104] a model chooses: it is told the goal, who there is, and w
   expect(told[2]).toContain('cannot be used')
 })
 
+test('[WL-087] the model is told the state, what the evaluation said, and the first 160 characters of what came out', async () => {
+  const told: string[] = []
+  const desk = supervisor({
+    name: 'desk',
+    state: { n: 0, text: '' },
+    intents: { write: { run: ({ state }) => ({ n: state.n + 1, text: 'x'.repeat(300) }), description: 'Writes.' } },
+    router: router({ intents: ['write'], model: 'test/router' }),
+    evaluate: ({ state }) => ({ feedback: `worse than ${state.n}` }),
+  })
+  const answers = ['{"next":"write"}', `{"next":"${END}"}`]
+  await using kit = await aLadderOf({ 'test/router': (request: ModelRequest) => ({ text: answers[told.push(last(request)) - 1] as string }) }, desk)
+  await kit.clock.until(desk.execute('bees'))
+  expect(told[0]).toContain('State: {"n":0,"text":""}')
+  expect(told[0]).not.toContain('Feedback')
+  expect(told[1]).toContain(`State: {"n":1,"text":"${'x'.repeat(300)}"}`)
+  expect(told[1]).toContain('Feedback: worse than 1')
+  const output = JSON.stringify({ n: 1, text: 'x'.repeat(300) })
+  expect(told[1]).toContain(`1. write → write: ${output.slice(0, 160)}…\n`)
+})
+
+test.each([
+  ['somebody who is not there', '{"next":"nobody"}'],
+  ['nobody', '{"next":[]}'],
+  ['no JSON', 'the writer, I think'],
+])('[WL-086, WL-087] a router that answers with %s is asked once, and the run fails with those who are there', async (_, text) => {
+  const asked: string[] = []
+  const a = { run: () => undefined, description: 'A.' }
+  const desk = supervisor({ name: 'desk', intents: { a }, router: router({ intents: ['a'], model: 'test/router' }) })
+  await using kit = await aLadderOf({ 'test/router': (request: ModelRequest) => (asked.push(last(request)), { text }) }, desk)
+  expect(await kit.clock.until(desk.execute('x'))).toMatchObject({
+    error: {
+      code: 'SUPERVISOR_INVALID_ROUTE',
+      message: expect.stringContaining("the router of 'desk' chose nobody who is there"),
+      hint: expect.stringContaining('repair: 1'),
+      context: { availableKeys: ['a'], source: 'router' },
+    },
+    report: { terminatedBy: 'error', iterations: [] },
+  })
+  expect(asked).toHaveLength(1)
+})
+
+test('[WL-087] a router has one trip: it answers at once, and calls no tool before', async () => {
+  const look = tool({ name: 'look', description: 'Looks.', input: z.object({}), onCrash: 'retry', execute: () => 'seen' })
+  const desk = supervisor({
+    name: 'desk',
+    intents: { a: { run: () => undefined, description: 'A.' } },
+    router: router({ intents: ['a'], model: 'test/router', tools: [look] }),
+  })
+  const trips: string[] = []
+  const model = (request: ModelRequest) => (trips.push(last(request)), { calls: [{ name: 'look', input: {} }] })
+  await using kit = await aLadderOf({ 'test/router': model }, desk)
+  expect(await kit.clock.until(desk.execute('x'))).toMatchObject({ error: { code: 'AGENT_MAX_TRIPS' } })
+  expect(trips).toHaveLength(1)
+})
+
 test('[WL-087] a router that goes on naming nobody fails the run', async () => {
   const pick = agent({ name: 'pick', model: 'test/router', output: z.object({ next: z.string() }) })
   const desk = supervisor({ name: 'desk', intents: { a: { run: () => undefined, description: 'A.' } }, router: pick })
@@ -253,6 +311,75 @@ test('[WL-094] of those that run at once all are heard about who is next, and an
   })
 })
 
+test('[WL-090, WL-094] those who are next may be no more than may run at once, whoever has named them', async () => {
+  const ran: string[] = []
+  const plain = (name: string) => () => void ran.push(name)
+  const named = (name: string, next: readonly string[]) => ({ run: plain(name), next })
+  const intents = { a: named('a', ['c', 'd']), b: named('b', ['d', 'e']), c: plain('c'), d: plain('d'), e: plain('e') }
+  const both = (maxFanOut: number) =>
+    supervisor({ name: 'both', intents: intents as never, route: ({ iteration }) => (iteration === 0 ? ['a', 'b'] : END) as never, maxFanOut })
+  const [few, many] = [both(2), both(3)]
+  await using kit = await aLadder(few)
+  expect(await kit.clock.until(few.execute(undefined))).toMatchObject({
+    error: {
+      code: 'SUPERVISOR_INVALID_ROUTE',
+      message: expect.stringContaining("next of 'a', 'b'"),
+      context: { availableKeys: ['a', 'b', 'c', 'd', 'e'], source: 'intent.next' },
+    },
+  })
+  expect(ran.toSorted()).toEqual(['a', 'b'])
+  ran.length = 0
+  await using other = await aLadder(many)
+  expect(await other.clock.until(many.execute(undefined))).toMatchObject({
+    report: {
+      iterations: [
+        { decision: { raw: ['a', 'b'] } },
+        {
+          decision: {
+            source: 'intent.next',
+            next: ['c', 'd', 'e'],
+            raw: [
+              ['c', 'd'],
+              ['d', 'e'],
+            ],
+          },
+        },
+      ],
+    },
+  })
+  expect(ran.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e'])
+})
+
+test('[WL-085] a function reads as its input what its intent says, or what the supervisor was given; where it is dispatched with one, that', async () => {
+  const read: string[] = []
+  const desk = supervisor({
+    name: 'desk',
+    input: z.string(),
+    state: { length: 0 },
+    intents: {
+      measure: {
+        run: ({ input }) => (read.push(input), { length: input.length, more: true }),
+        input: ({ input }) => `about ${input}`,
+        description: 'Measures.',
+        output: z.object({ length: z.number() }),
+        next: 'plain',
+      },
+      plain: async ({ input, dispatch }) => {
+        read.push(input)
+        await dispatch('measure')
+        await dispatch('measure', 'other')
+      },
+    },
+    route: ({ iteration }) => (iteration === 0 ? 'measure' : END),
+  })
+  await using kit = await aLadder(desk)
+  const { data, report } = await kit.clock.until(desk.execute('bees'))
+  expect(data).toEqual({ length: 10 })
+  expect(report.iterations).toMatchObject([{ branches: { measure: { output: { length: 10, more: true } } } }, {}])
+  expect(JSON.stringify(report.iterations)).not.toContain('"adds"')
+  expect(read).toEqual(['about bees', 'bees', 'about bees', 'other'])
+})
+
 test('[WL-090, WL-091, WL-092] all run at once, none twice; one that fails, or hangs, does not stop the others; the later one wins', async () => {
   let running = 0
   let most = 0
@@ -267,16 +394,19 @@ test('[WL-090, WL-091, WL-092] all run at once, none twice; one that fails, or h
     broken: () => Promise.reject(new Error('no paper')),
     hangs: { run: () => new Promise<never>(() => undefined), timeoutMs: 5_000 },
   }
+  const judged: unknown[] = []
   const desk = supervisor({
     name: 'desk',
     intents,
-    route: ({ iteration }): Choice => (iteration === 0 ? ['w3', 'w0', 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'broken', 'hangs'] : END),
+    route: ({ iteration }): Choice => (iteration === 0 ? ['w3', 'w0', 'w1', 'w7', 'w3', 'w4', 'w5', 'w6', 'w2', 'broken', 'hangs'] : END),
+    evaluate: ({ state }) => void judged.push(state.who),
   })
   await using kit = await aLadder(desk)
   const events: LadderEvent[] = []
   const { data, report } = await kit.clock.until(desk.execute(undefined, { on: { 'supervisor.merge.conflict': (event) => void events.push(event) } }))
   expect(most).toBe(8)
-  expect(data).toMatchObject({ w0: true, w7: true, who: 'w7' })
+  expect(data).toMatchObject({ w0: true, w7: true, who: 'w2' })
+  expect(judged).toEqual(['w2'])
   expect(report.iterations).toMatchObject([
     {
       branches: {
@@ -305,6 +435,24 @@ test('[WL-093, WL-096] it ends when the evaluation is satisfied, which also tell
   expectTypeOf(data).toEqualTypeOf<{ n: number } | undefined>()
   expect(report).toMatchObject({ terminatedBy: 'evaluate', iterations: [{}, {}, { verdict: { satisfied: true } }] })
   expect(seen).toEqual([undefined, 'only 1', 'only 2'])
+})
+
+test('[WL-093, WL-094] an evaluation may send it on and say something at once; nothing said leaves the choice as it was', async () => {
+  const told: unknown[] = []
+  const desk = supervisor({
+    name: 'desk',
+    intents: { a: () => undefined, b: ({ feedback }) => void told.push(feedback) },
+    route: ({ iteration, feedback }) => (told.push(feedback), iteration < 3 ? 'a' : END),
+    evaluate: ({ iteration }) => (iteration === 0 ? { reassignTo: ['b'], feedback: 'shorter' } : {}),
+  })
+  await using kit = await aLadder(desk)
+  const { report } = await kit.clock.until(desk.execute(undefined))
+  expect(report.iterations?.map((one) => (one as { decision: object }).decision)).toMatchObject([
+    { source: 'route', next: ['a'] },
+    { source: 'evaluate', next: ['b'] },
+    { source: 'route', next: ['a'] },
+  ])
+  expect(told).toEqual([undefined, 'shorter', undefined, undefined])
 })
 
 test('[WL-095, WL-096] one that never ends is ended after ten iterations', async () => {
@@ -451,7 +599,7 @@ test('[WL-096] data that is more than JSON comes as it is', async () => {
   expect(await kit.clock.until(desk.execute(undefined, { runId: 'r' }))).toMatchObject({ data: { at: new Date(1) } })
 })
 
-test('[WL-085, WL-087] what cannot be a supervisor is said where it is written', () => {
+test('[WL-085, WL-087, WL-090] what cannot be a supervisor is said where it is written', () => {
   const a = () => undefined
   const route = () => END
   const written = (definition: object) => () => supervisor({ name: 'desk', intents: { a }, route: undefined as never, ...definition })
@@ -464,6 +612,7 @@ test('[WL-085, WL-087] what cannot be a supervisor is said where it is written',
     [{ route, initialAgent: 'b' }, 'SUPERVISOR_CONFIG'],
     [{ route, maxIterations: 0 }, 'SUPERVISOR_CONFIG'],
     [{ route, maxFanOut: 1.5 }, 'SUPERVISOR_CONFIG'],
+    [{ route, maxFanOut: 0 }, 'SUPERVISOR_CONFIG'],
     [{ route, intents: { __end__: a } }, 'SUPERVISOR_CONFIG'],
     [{ route, intents: { a: {} } }, 'SUPERVISOR_CONFIG'],
     [{ route, intents: { a: { agent: writer, run: a } } }, 'SUPERVISOR_INTENT_MIXED_DISPATCH'],
