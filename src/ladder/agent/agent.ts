@@ -107,6 +107,12 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
     }
   }
 
+  /** Whether its data is the text of its answer, whatever that says. */
+  get isText(): boolean {
+    const { output, surroundings } = this.#definition
+    return output === undefined && surroundings.middleware.length === 0
+  }
+
   protected get takes(): Schema | undefined {
     return this.#definition.input
   }

@@ -1,5 +1,6 @@
 /** What is wrong with a supervisor as its author wrote it, said where it is written. */
 
+import { Agent } from '../agent/agent.ts'
 import { commonKinds } from '../audience.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
@@ -94,6 +95,11 @@ export const checkedIntents = (definition: AnySupervisor): readonly CheckedInten
   if (route !== undefined && typeof route !== 'function') throw wrong(`route of '${name}' is no function`, "write route: ({ state }) => 'writer'")
   if (router !== undefined && !(router instanceof Executable))
     throw wrong(`router of '${name}' cannot be asked`, 'give what router() or agent() of statecast/ladder returned')
+  if (router instanceof Agent && router.isText)
+    throw wrong(
+      `router of '${name}' answers with text, which chooses nobody`,
+      'write router({ intents: [ … ], model }), which is told to answer { next, reasoning }; or give agent() an output that has next',
+    )
   if (definition.artifacts !== undefined) optionsIn(definition.artifacts, artifactKinds, { who: `artifacts of '${name}'`, code: 'SUPERVISOR_CONFIG' })
   if (definition.snapshotStore !== undefined && !isSnapshotStore(definition.snapshotStore))
     throw wrong(`snapshotStore of '${name}' is no store`, 'give memorySnapshots(), sqliteSnapshots(…) or one of your own')

@@ -616,7 +616,8 @@ test('[WL-085, WL-087, WL-090] what cannot be a supervisor is said where it is w
     [{ route, intents: { __end__: a } }, 'SUPERVISOR_CONFIG'],
     [{ route, intents: { a: {} } }, 'SUPERVISOR_CONFIG'],
     [{ route, intents: { a: { agent: writer, run: a } } }, 'SUPERVISOR_INTENT_MIXED_DISPATCH'],
-    [{ router: writer }, 'SUPERVISOR_INTENT_DESCRIPTION_REQUIRED'],
+    [{ router: agent({ name: 'talker', model: 'test/talker' }) }, 'SUPERVISOR_CONFIG'],
+    [{ router: router({ intents: ['a'] }) }, 'SUPERVISOR_INTENT_DESCRIPTION_REQUIRED'],
   ]
   for (const [definition, code] of bad)
     expect(written(definition), JSON.stringify(definition)).toThrow(expect.objectContaining({ code, hint: expect.any(String) }))
