@@ -13,6 +13,7 @@ import {
   ladderCodes,
   memoryStore,
   planner,
+  router,
   supervisor,
   workflow,
 } from '../../src/ladder/index.ts'
@@ -98,7 +99,7 @@ const stories: Partial<Record<LadderCode, Story>> = {
   },
   SUPERVISOR_CONFIG: thrown(() => team({ intents: {} })),
   SUPERVISOR_INTENT_MIXED_DISPATCH: thrown(() => team({ intents: { one: { agent: asked(), run: () => ({}) } } })),
-  SUPERVISOR_INTENT_DESCRIPTION_REQUIRED: thrown(() => team({ route: undefined, router: asked() })),
+  SUPERVISOR_INTENT_DESCRIPTION_REQUIRED: thrown(() => team({ route: undefined, router: router({ intents: ['one'] }) })),
   SUPERVISOR_FAILED: ended(team({ route: fail })),
   SUPERVISOR_MAX_ITERATIONS: ended(team({ route: () => 'one', maxIterations: 1 })),
   SUPERVISOR_INVALID_ROUTE: ended(team({ route: () => 'nobody' })),

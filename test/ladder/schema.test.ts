@@ -1,7 +1,7 @@
 /** Schemas whose own code fails: of any library, and checks of an author within them. */
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { agent, lenient, type Schema, supervisor, workflow } from '../../src/ladder/index.ts'
+import { agent, END, lenient, type Schema, supervisor, workflow } from '../../src/ladder/index.ts'
 import { aLadderOf } from './a-ladder.ts'
 
 const schemaOf = (validate: () => unknown) => ({ '~standard': { version: 1, vendor: 'own', validate } }) as unknown as Schema<string>
@@ -26,8 +26,6 @@ const places: Record<string, (name: string, schema: Schema<string>) => Place> = 
   'an input': (name, schema) => agent({ name, model: 'test/a', input: schema }),
   'an answer': (name, schema) => agent({ name, model: 'test/a', output: lenient(schema) }),
   'a step': (name, schema) => workflow({ name, steps: [{ name: 'one', run: () => 'x', output: { schema } }] }),
-  'an intent': (name, schema) =>
-    supervisor({ name, intents: { one: { run: () => ({}), output: schema as never } }, initialAgent: 'one', route: () => 'one' }),
 }
 
 test.for(Object.entries(places))('[WL-003] of %s: a schema whose code fails, however, is an error of the run and nothing else', async ([, made]) => {
@@ -36,6 +34,20 @@ test.for(Object.entries(places))('[WL-003] of %s: a schema whose code fails, how
   for (const { how, it } of all) {
     const { error } = await kit.clock.until(it.execute('go'))
     expect(error, how).toMatchObject({ code: 'SCHEMA_VALIDATION_FAILED', category: 'validation' })
+  }
+})
+
+test('[WL-003, WL-091] of an intent: it is an error of its branch, and the run goes on', async () => {
+  const all = Object.entries(broken).map(([how, schema], index) => {
+    const intents = { one: { run: () => ({}), output: schema as never } }
+    return { how, it: supervisor({ name: `it-${index}`, intents, initialAgent: 'one', route: () => END }) }
+  })
+  await using kit = await aLadderOf(models, ...all.map(({ it }) => it))
+  for (const { how, it } of all) {
+    const { error, report } = await kit.clock.until(it.execute('go'))
+    expect(error, how).toBeUndefined()
+    const failed = { status: 'failed', error: { code: 'SCHEMA_VALIDATION_FAILED', category: 'validation' } }
+    expect(report, how).toMatchObject({ terminatedBy: 'route', iterations: [{ branches: { one: failed } }] })
   }
 })
 
