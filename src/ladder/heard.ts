@@ -1,5 +1,6 @@
 /** What is heard of a run, of all that its actors say. */
 import type { LadderEvent } from './envelope.ts'
+import { isRunOf } from './run.rules.ts'
 
 /** @property place where the event stands in the journal, if it does @property end what was said until now is still heard @property stop nothing more is */
 export type RunFeed = { events: AsyncGenerator<{ event: LadderEvent; place?: string }>; end(): void; stop(): void }
@@ -14,6 +15,10 @@ export const heardOf = (told: { type: string } & Record<string, unknown>, rootRu
   return { type: 'agent.trip.streaming', runId: runId.slice(0, runId.lastIndexOf(':')), rootRunId, kind, delta: text }
 }
 const ladderWord = /^(?:agent|workflow|supervisor|orchestrator|planner|batch)\./
+
+/** The piece of work whose run has said it, where it is text of an answer. */
+export const speakerOf = ({ type, kind, runId }: LadderEvent, within: string, works: readonly string[]): string | undefined =>
+  type === 'agent.trip.streaming' && kind === 'text' ? works.find((work) => isRunOf(runId, within, work)) : undefined
 
 /** @param meant what an event means besides */
 export async function* heardIn(events: AsyncIterable<OutEvent>, runId: string, meant: (event: LadderEvent) => LadderEvent[]): RunFeed['events'] {

@@ -1,8 +1,9 @@
 /** What the names mean in the states around the question of an agent. */
 import { assign, type EventObject, emit, enqueueActions, sendTo } from 'xstate'
 import type { AskReport } from '../../index.ts'
+import { unstorable } from '../around/wrapped.compile.rules.ts'
 import type { RunAround } from '../around/wrapped.context.ts'
-import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
+import type { LadderErrorBody } from '../errors.ts'
 import type { AgentRun } from './agent.context.ts'
 import type { Found } from './answers.ts'
 import { type Around, nothingAround, type TripEnd, weighed } from './around.context.ts'
@@ -24,14 +25,7 @@ const outputOf = <Output>(event: EventObject): Output => (event as unknown as { 
 const aroundOf = ({ around, startedAt }: AgentRun): Around => around ?? nothingAround({}, startedAt)
 const changed = (run: AgentRun, change: Partial<Around>): { around: Around } => ({ around: { ...aroundOf(run), ...change } })
 
-const broken = (name: string, event: EventObject): LadderErrorBody => {
-  const { error: cause } = event as unknown as { error: unknown }
-  return errorBody('AGENT_EXEC_FAILED', `code around '${name}' gave what cannot be stored: ${wordsOf(cause)}`, {
-    hint: 'give plain data, and keep plain data in the state: JSON, dates and bytes',
-    context: { agent: name },
-    cause,
-  })
-}
+const broken = (name: string, event: EventObject): LadderErrorBody => unstorable(name, 'AGENT_EXEC_FAILED', event, { agent: name })
 
 /** It wants no tool any more. */
 const hasAnswered = ({ isAnswered, calls }: Around['trip']): boolean => isAnswered === true && calls.length === 0

@@ -17,10 +17,12 @@ export const outcomeOf = (event: EventObject): { data?: unknown; error: LadderEr
   return outcome && 'error' in outcome ? { error: outcome.error } : { data: outcome?.result, error: undefined }
 }
 
-const unstorable = (name: string, code: LadderCode, event: EventObject): LadderErrorBody => {
+/** Of code around a run. */
+export const unstorable = (name: string, code: LadderCode, event: EventObject, context: Record<string, unknown> = {}): LadderErrorBody => {
   const { error: cause } = event as unknown as { error: unknown }
   return errorBody(code, `code around '${name}' gave what cannot be stored: ${wordsOf(cause)}`, {
     hint: 'give plain data, and keep plain data in the state: JSON, dates and bytes',
+    context,
     cause,
   })
 }

@@ -7,8 +7,9 @@ import { wrapActors } from '../around/wrapped.effects.ts'
 import type { LadderEvent, Report } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import { speakerOf } from '../heard.ts'
 import { checkedHistory, type HistoryMessage, type HistoryWindow, type RunHistory, windowed } from '../history.rules.ts'
-import { isRunOf, type RunState, runActor } from '../run.rules.ts'
+import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { Mirror } from '../stores/mirror.ts'
 import type { SnapshotStore } from '../stores/store.ts'
@@ -108,9 +109,9 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     this.#mirror?.ended(run as SupervisorRun)
   }
 
-  protected override alsoTold({ type, runId, rootRunId, delta = '', kind }: LadderEvent, within: string): LadderEvent[] {
-    if (type !== 'agent.trip.streaming' || kind !== 'text') return []
-    const intent = this.#streamed.find((name) => isRunOf(runId, within, name))
+  protected override alsoTold(event: LadderEvent, within: string): LadderEvent[] {
+    const { rootRunId, delta = '' } = event
+    const intent = speakerOf(event, within, this.#streamed)
     return intent === undefined ? [] : [{ type: 'supervisor.agent.streaming', runId: within, rootRunId, supervisor: this.name, agent: intent, delta }]
   }
 

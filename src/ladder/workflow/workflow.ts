@@ -8,7 +8,8 @@ import type { Awaiting } from '../awaited.ts'
 import type { LadderEvent, Report } from '../envelope.ts'
 import type { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
-import { isRunOf, type RunState, runActor } from '../run.rules.ts'
+import { speakerOf } from '../heard.ts'
+import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { Mirror } from '../stores/mirror.ts'
 import { msOf } from '../times.rules.ts'
@@ -82,9 +83,9 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
   }
 
   /** What an agent says in a step. */
-  protected override alsoTold({ type, runId, rootRunId, delta = '', kind }: LadderEvent, within: string): LadderEvent[] {
-    if (type !== 'agent.trip.streaming' || kind !== 'text') return []
-    const step = this.#asking.find((name) => isRunOf(runId, within, name))
+  protected override alsoTold(event: LadderEvent, within: string): LadderEvent[] {
+    const { rootRunId, delta = '' } = event
+    const step = speakerOf(event, within, this.#asking)
     return step === undefined ? [] : [{ type: 'workflow.step.streaming', runId: within, rootRunId, workflow: this.name, step, delta }]
   }
 
