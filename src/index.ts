@@ -29,6 +29,7 @@ export { type ErrorBody, type ErrorCode, errorCodes, isRuntimeError, RuntimeErro
 export type { AnyEvent, Commit, Input, Receipt } from './contracts/journal.ts'
 export type { Message, Usage } from './contracts/message.ts'
 export type { Model, ModelDelta, ModelRequest, ModelResponse } from './contracts/model.ts'
+export { type Placeholders, placeholdersIn } from './contracts/placeholders.ts'
 export type { PublisherEvent, PublisherInput, PublisherOutput } from './contracts/publisher.ts'
 export type { Origin, Payload, Route } from './contracts/reply.ts'
 export type { SessionCommand, SessionOutput } from './contracts/session.ts'

@@ -4,12 +4,7 @@ export const ladder: readonly { id: string; text: string; differently?: string }
   { id: 'WL-002', text: 'execute gives data or error, usage and a report; stream ends alike' },
   { id: 'WL-003', text: 'what goes wrong at run time is in the result, with a code; only configuration and drift are thrown' },
   { id: 'WL-004', text: 'every kind of failure has a code and a category of its own, and comes through JSON unharmed' },
-  {
-    id: 'WL-005',
-    text: 'a report is a tree: each node knows its parent and its root, and its usage is its own and that of its children',
-    differently:
-      'what an intent, a router or a classifier runs has that piece of work as its parent, `<run>/<intent>`, which is a node of its own for code alone',
-  },
+  { id: 'WL-005', text: 'a report is a tree: each node knows its parent and its root, and its usage is its own and that of its children' },
   { id: 'WL-006', text: 'a run ends in one of six ways, of which waiting for input and waiting for approval are no ends' },
   { id: 'WL-007', text: 'tokens are counted by kind and priced when they are spent; what has no price has no cost, which is not a cost of zero' },
   { id: 'WL-008', text: 'what is called from within a step or a callback hangs below it in the report, and is counted once' },
@@ -19,8 +14,7 @@ export const ladder: readonly { id: string; text: string; differently?: string }
   {
     id: 'WL-012',
     text: 'a wrong configuration is thrown as ORCHESTRATOR_CONFIG when it is written, before anything is started',
-    differently:
-      'its category is configuration, as that of all definitions that are wrong; an orchestrator that iterates may name no store of snapshots, and only refuses `false`',
+    differently: 'an orchestrator that iterates may name no store of snapshots, and only refuses `false`',
   },
   {
     id: 'WL-013',
@@ -127,11 +121,7 @@ export const ladder: readonly { id: string; text: string; differently?: string }
   { id: 'WL-082', text: 'to resume takes the context of the caller anew and the state from the store; what began the turn is not repeated' },
   { id: 'WL-083', text: 'a call that finds its turn in flight goes on with it' },
   { id: 'WL-084', text: 'at start every session that was cut off goes on exactly once, whichever node finds it, first turns too' },
-  {
-    id: 'WL-085',
-    text: 'an intent is an agent, a workflow or a callback, with or without options; more than one of them is refused',
-    differently: 'an intent has no `placeholders`: what a prompt is filled with is part of its `input`',
-  },
+  { id: 'WL-085', text: 'an intent is an agent, a workflow or a callback, with or without options; more than one of them is refused' },
   { id: 'WL-086', text: 'a route gives an intent, a list or END; anything else is refused with the names that there are' },
   {
     id: 'WL-087',
@@ -177,11 +167,7 @@ export const ladder: readonly { id: string; text: string; differently?: string }
   { id: 'WL-116', text: 'a workflow can be a tool: its failure is that of the tool, and cancelling reaches it' },
   { id: 'WL-117', text: 'the model is called until it calls no tool more, at most 10 times; then AGENT_MAX_TRIPS' },
   { id: 'WL-118', text: 'an agent without a name has one by its provider, model and tools, which is always the same' },
-  {
-    id: 'WL-119',
-    text: 'tools that are unknown, given wrong input or throw are told to the model as errors; calls of a trip run in order',
-    differently: 'calls begin in their order and run at once; one after another where toolExecution says so',
-  },
+  { id: 'WL-119', text: 'tools that are unknown, given wrong input or throw are told to the model as errors; calls of a trip run in order' },
   { id: 'WL-120', text: 'results of silent tools are not told to the model, and a trip of silent calls alone is the last' },
   { id: 'WL-121', text: 'every rung can be a tool: it keeps its own state, is cancelled with its caller and hangs below it in the report' },
   { id: 'WL-122', text: 'an answer can be held to a schema, of the agent or the call, and be repaired by asking again where that is allowed' },

@@ -1,6 +1,7 @@
 /** An agent that is asked by a machine which is no session: what it is told, what it answers, and what it reports meanwhile. */
 import type { ErrorBody } from './errors.ts'
 import type { Message } from './message.ts'
+import type { Placeholders } from './placeholders.ts'
 import type { PublisherEvent } from './publisher.ts'
 import type { Approval, LoopOutput, TurnStatus } from './turn.ts'
 
@@ -17,6 +18,8 @@ export type AskInput = {
   after?: number
   /** Added to the instructions of the agent. */
   intro?: string
+  /** What `{{name}}` in its instructions stands for. */
+  placeholders?: Placeholders
   /** As which session its tools are called; default: the conversation. */
   session?: string
   /** Calls of models at most, where that is less than the agent may make. */

@@ -2,6 +2,7 @@
 import type { OutgoingChange } from './hooks.ts'
 import type { Usage } from './message.ts'
 import type { CredentialSource, ModelResponse } from './model.ts'
+import type { Placeholders } from './placeholders.ts'
 import type { ModelSource, Profile } from './profile.ts'
 import type { PromptHashes, PromptReport } from './prompt.ts'
 import type { ThinkingLevel } from './settings.ts'
@@ -19,6 +20,7 @@ export type ModelCallInput = {
   thinking?: ThinkingLevel
   /** Added to the instructions of the agent. */
   intro?: string
+  placeholders?: Placeholders
   /** Nobody reads the answer: the prompt has its least form. */
   minimal?: true
   /** How often the conversation has been shortened. */

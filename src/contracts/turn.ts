@@ -4,6 +4,7 @@ import type { PendingCall } from './client-tools.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Message, Usage } from './message.ts'
 import type { ModelResponse } from './model.ts'
+import type { Placeholders } from './placeholders.ts'
 import type { Profile } from './profile.ts'
 import type { PromptHashes, PromptReport } from './prompt.ts'
 import type { Origin, Payload } from './reply.ts'
@@ -160,6 +161,7 @@ export type LoopInput = ConversationFacts & {
   transcriptLength: number
   /** Added to the instructions of the agent. */
   intro?: string
+  placeholders?: Placeholders
   /** As in {@link TurnFacts}. */
   command?: SkillCommand
   /** As in {@link ModelCallInput}; compactions are those before it. */

@@ -1,6 +1,6 @@
 /** Executables as tools: agents of the ladder run them inside of their own runs, any other agent as runs of their own. */
 import { z } from 'zod'
-import { isRuntimeError, type Tool, tool } from '../index.ts'
+import { type Tool, tool } from '../index.ts'
 import type { Result } from './envelope.ts'
 import { code, either, flag, type KindsOf, oneOf, optionsIn, text } from './given.ts'
 import type { Schema } from './schema.ts'
@@ -29,8 +29,7 @@ export const toolOptions = (name: string, given: unknown): ToolOptions =>
 type Delegate = {
   readonly name: string
   readonly description: string | undefined
-  execute(input: unknown, options: { runId: string; signal: AbortSignal }): Promise<Result<unknown>>
-  resume(runId: string, options: { signal: AbortSignal }): Promise<Result<unknown>>
+  delegated(runId: string, input: unknown, attempt: { number: number; signal: AbortSignal }): Promise<Result<unknown>>
 }
 
 /** @param takes the schema of what it is given @throws RuntimeError bad_request: its description is missing, say */
@@ -52,8 +51,7 @@ export const toolOf = (
     ...(mode && { mode }),
     execute: async (given, { callId, attempt, signal }) => {
       const value = schema ? given : (given as z.output<typeof text>).text
-      const begun = attempt > 1 ? await executable.resume(callId, { signal }).catch(unlessUnknown) : undefined
-      const { data, error } = begun ?? (await executable.execute(value, { runId: callId, signal }))
+      const { data, error } = await executable.delegated(callId, value, { number: attempt, signal })
       if (error) throw error
       return data ?? null
     },
@@ -77,7 +75,3 @@ export const delegating = (made: Tool, executable: object, isText: boolean): Too
 }
 /** Which executable a tool stands for, if any. */
 export const delegateOf = (made: Tool): Delegated | undefined => delegates.get(made)
-
-const unlessUnknown = (error: unknown): undefined => {
-  if (!isRuntimeError(error) || error.code !== 'not_found') throw error
-}

@@ -1,16 +1,16 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
-import { type Tool, uuid } from '../index.ts'
+import { type Placeholders, type Tool, uuid } from '../index.ts'
 import { checkHeard, type Heard } from './audience.ts'
 import { type Awaiting, checkAwaited, tellEvent } from './awaited.ts'
-import { type Given, placed, runInputOf } from './beginning.ts'
+import { type Given, givenTo, placed, runInputOf } from './beginning.ts'
 import { atWork, type CallPlace } from './calling/calls.ts'
 import { takenAlong } from './calling/forced.ts'
 import { lend, lentTo } from './contexts.ts'
 import { type ToolOptions, toolOf, toolOptions } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
-import { handlers as handlersKind, valueIn } from './given.ts'
-import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
+import { handlers as handlersKind, type Place, valueIn } from './given.ts'
+import type { HistoryMessage, RunHistory } from './history.rules.ts'
 import { Hosted, resultOf } from './hosted.ts'
 import { withInside } from './inside.rules.ts'
 import { leaving, unlessAborted } from './leaving.ts'
@@ -19,13 +19,13 @@ import { Newest } from './newest.ts'
 import { type Observe, observed, observersFor } from './observers.ts'
 import { type Bound, type CallOptions, callOptions, type ExecuteOptions, executeKinds, type GoOnOptions, goOnKind, startOptions } from './options.ts'
 import { type RunInput, type RunState, rootOf, statusOf } from './run.rules.ts'
-import { type Begin, followRun, type Settled, unlessEnded } from './running.ts'
+import { type Begin, followRun, type Settled, unlessEnded, unlessUnknown } from './running.ts'
 import { inputHashOf, sameInput } from './same-input.ts'
 import { fitted, type Schema } from './schema.ts'
 import { calledWith, Streamed } from './streamed.ts'
 
-/** `called`: by code of another run. `isNamed`: by its caller. */
-type RunOptions = CallOptions & { called?: CallPlace; isNamed?: boolean }
+/** `called`: by code of another run. `isNamed`: by its caller. `isKept`: whoever asks may ask again after a crash. */
+type RunOptions = CallOptions & { called?: CallPlace; isNamed?: boolean; isKept?: boolean }
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
@@ -131,6 +131,13 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     return toolOf(this, this.takes, toolOptions(this.name, options))
   }
 
+  /** What a call comes to that an agent outside of the ladder makes of its tool: it is gone on with where a crash has cut it off. */
+  async delegated(runId: string, input: Input, { number, signal }: { number: number; signal: AbortSignal }): Promise<Result<Data>> {
+    const options = { signal, isNamed: true, isKept: true }
+    const begun = number > 1 ? await this.#run(runId, { type: 'resume' }, options).result.catch(unlessUnknown) : undefined
+    return begun ?? this.#run(runId, { type: 'execute' }, options, input).result
+  }
+
   /**
    * Begins a run and does not wait for it; one that has been begun under that name with the same input stays as it is. A signal ends the check of the input alone.
    * @returns its name @throws LadderError SCHEMA_VALIDATION_FAILED, INPUT_CONFLICT, and on drift, before anything runs; the reason of the signal
@@ -146,7 +153,12 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
 
   /** What is wrong with an input, if anything is: nothing runs. */
   async refuses(input: Input): Promise<LadderError | undefined> {
-    return (await this.#given(input, {})).error
+    return (await givenTo(this, input, {})).error
+  }
+
+  /** What the instructions of an agent are filled in with; nothing else has any. @throws LadderError with the code of the place */
+  filled(_placeholders: unknown, { who, code }: Place): Placeholders {
+    throw new LadderError(code, `${who} has placeholders, and '${this.name}' is no agent`)
   }
 
   /** What its input has to be, where it says so. */
@@ -190,6 +202,9 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   /** What a run begins with, beside its input. @param options those of the call, of any rung */
   protected abstract begin(options: ExecuteOptions): object
 
+  /** Its caller has all of a run that has completed, and nobody else in this process waits for it. */
+  protected async handedOver(_runId: string): Promise<void> {}
+
   /** What a caller is given of the data of its run. @throws LadderError SCHEMA_VALIDATION_FAILED */
   protected async delivered(data: unknown, _options: object): Promise<Data> {
     return data as Data
@@ -216,7 +231,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     const streamed = new Streamed<Result<Data>>(options.on)
     if (options.called) streamed.on({ '*': options.called.hear })
     const work = async (): Promise<Result<Data>> => {
-      const given: Given = begin.type === 'execute' ? await this.#given(input, options) : {}
+      const given: Given = begin.type === 'execute' ? await givenTo(this, input, options) : {}
       if (given.error) return resultOf(placed(this.refused(runId, given.error), options.called), given.error)
       const inputHash = options.isNamed ? inputHashOf(input) : undefined
       const run = runInputOf(runId, this.begin(options), given, inputHash, options.called)
@@ -230,27 +245,20 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
       }
       const following = { begin, rootRunId: rootOf(run), signal: options.signal, leave: leave.signal, hear, check: sameInput(this.name, run) }
       const forget = this.#options.add(runId, options)
-      try {
-        const follow = () => this.known(runId, followRun(actor, following))
-        const along = { called: options.called, code: this.driftCode, runtime: this.bound.runtime, adopt: () => this.adopt(runId) }
-        return await this.#result(await takenAlong(follow, along), options)
-      } finally {
-        forget()
-        takeBack?.()
-      }
+      const follow = () => this.known(runId, followRun(actor, following))
+      const along = { called: options.called, code: this.driftCode, runtime: this.bound.runtime, adopt: () => this.adopt(runId) }
+      const result = await takenAlong(follow, along)
+        .then((settled) => this.#result(settled, options))
+        .finally(() => {
+          forget()
+          takeBack?.()
+        })
+      const isOver = !result.error && !options.called && !options.isKept && !this.#options.get(runId)
+      if (isOver) await this.handedOver(runId)
+      return result
     }
     streamed.follow((options.called ? this.binding.outlasting(options.called.caller, work) : work()).finally(() => leave.abort()))
     return streamed
-  }
-
-  async #given(input: Input | undefined, { history: said, signal }: CallOptions): Promise<Given> {
-    try {
-      const value = await unlessAborted(signal, this.fit(input), leaving(this, 'begun'))
-      return said === undefined ? { value } : { value, history: this.slicesOf(checkedHistory(said, `history of '${this.name}'`)) }
-    } catch (error) {
-      if (error instanceof LadderError) return { error }
-      throw error
-    }
   }
 
   /** Whoever tells an event is heard by its own listeners first, then by those of the run that was executed, last by those of the call. */

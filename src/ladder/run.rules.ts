@@ -1,5 +1,5 @@
 /** What every run remembers, whatever its rung, and how one run stands in another. Pure. */
-import type { AskReport } from '../index.ts'
+import type { AskReport, Placeholders } from '../index.ts'
 import type { Report } from './envelope.ts'
 import { LadderError, type LadderErrorBody } from './errors.ts'
 import type { RunHistory } from './history.rules.ts'
@@ -15,6 +15,8 @@ export type RunInput = {
   inputHash?: string
   /** What was said before, cut for those who read it. */
   history?: RunHistory | undefined
+  /** What `{{name}}` in the instructions of its agent stands for. */
+  placeholders?: Placeholders
   /**
    * Left out where it is the root. `isRoot`: its actor is one all the same, and has a journal of its own. `caller`: the run above it that code has called,
    * where one has been.

@@ -53,6 +53,10 @@ export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave,
   }
 }
 
+export const unlessUnknown = (error: unknown): undefined => {
+  if (!isRuntimeError(error) || error.code !== 'not_found') throw error
+}
+
 /** A run that has completed takes no events any more, and still has its result. */
 export const unlessEnded = (error: unknown): undefined => {
   if (!isRuntimeError(error) || error.code !== 'closed') throw error

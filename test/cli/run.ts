@@ -1,7 +1,7 @@
 /** Runs the real `statecast` in processes of its own, each test in a folder of its own. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -91,9 +91,9 @@ export const stopped = async (node: Node): Promise<void> => {
   await node.ended
 }
 
-/** Waits for a fact in the file system, which is what processes share. */
+/** Waits for a fact in the file system, which is what processes share. A file is there before a word of it is written. */
 export const untilFile = async (file: string): Promise<void> => {
-  for (let waited = 0; !existsSync(file); waited += 20) {
+  for (let waited = 0; (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0; waited += 20) {
     if (waited > 60_000) throw new Error(`${file} did not appear`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

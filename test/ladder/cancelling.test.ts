@@ -22,7 +22,7 @@ const talking = { chunks: ['a', 'b', 'c'], deltaDelayMs: 10_000, usage }
 
 const scout = agent({ name: 'scout', description: 'Looks things up.', model: 'test/scout' })
 const rungs = {
-  agent: () => agent({ name: 'top', model: 'test/top', tools: [scout] }),
+  agent: () => agent({ name: 'top', model: 'test/top', tools: [scout], toolExecution: 'parallel' }),
   workflow: () =>
     workflow({
       name: 'top',
@@ -164,7 +164,7 @@ test('[WL-007, WL-091, WL-102] what an intent has used whose time is up counts: 
   const late = { status: 'failed', error: { code: 'STEP_TIMEOUT' } }
   expect(report.iterations).toMatchObject([{ branches: { inside: late, code: late, quick: { status: 'completed' } } }])
   expect(scouts(report)).toMatchObject([
-    { status: 'cancelled', usage: { total: 10 }, parentRunId: 'r/inside' },
+    { status: 'cancelled', usage: { total: 10 }, parentRunId: 'r', runId: expect.stringMatching(/^r\/inside\//) },
     { status: 'cancelled', usage: { total: 10 }, parentRunId: 'r/code' },
   ])
   expect(sum.total).toBe(20)
@@ -173,7 +173,7 @@ test('[WL-007, WL-091, WL-102] what an intent has used whose time is up counts: 
 })
 
 const limited = (limits: { runTimeoutMs?: number; wallTimeMs?: number }, middleware: readonly Middleware[] = []) =>
-  agent({ name: 'top', model: 'test/top', tools: [scout], limits, middleware })
+  agent({ name: 'top', model: 'test/top', tools: [scout], toolExecution: 'parallel', limits, middleware })
 const saver: Middleware = { name: 'saver', trip: { onError: (_, { code }) => ({ result: code }) } }
 test.for<[string, () => AnyExecutable, object]>([
   ['runTimeoutMs', () => limited({ runTimeoutMs: 15_000 }), { error: { code: 'BUDGET_EXCEEDED' }, report: { status: 'failed' } }],

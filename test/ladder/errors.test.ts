@@ -154,7 +154,7 @@ test('[WL-004] each code has a story, here or where its rung is', () => {
 
 test('[WL-004] codes mean the same in each version: none of them goes, or comes into another category', () => {
   const promised: Record<string, string> = {
-    validation: 'SCHEMA_VALIDATION_FAILED PLANNER_PLAN_INVALID',
+    validation: 'SCHEMA_VALIDATION_FAILED PLANNER_PLAN_INVALID WORKFLOW_ERROR ORCHESTRATOR_CONFIG',
     execution: 'AGENT_EXEC_FAILED TOOL_EXEC_FAILED STEP_FAILED SUPERVISOR_FAILED ORCHESTRATOR_FAILED PLANNER_FAILED',
     cancelled: 'AGENT_CANCELLED WORKFLOW_CANCELLED SUPERVISOR_CANCELLED ORCHESTRATOR_CANCELLED PLANNER_CANCELLED',
     limit: 'AGENT_MAX_TRIPS BUDGET_EXCEEDED WORKFLOW_MAX_STEPS SUPERVISOR_MAX_ITERATIONS',
@@ -163,7 +163,7 @@ test('[WL-004] codes mean the same in each version: none of them goes, or comes 
       'PROVIDER_ERROR PROVIDER_RATE_LIMIT PROVIDER_QUOTA_EXCEEDED PROVIDER_AUTH PROVIDER_INVALID_REQUEST CONTEXT_LENGTH_EXCEEDED CONTENT_FILTER',
     timeout: 'PROVIDER_TIMEOUT',
     policy: 'GUARDRAIL_VIOLATION',
-    configuration: 'WORKFLOW_ERROR WORKFLOW_INVALID_GOTO SUPERVISOR_INVALID_ROUTE SUPERVISOR_DISPATCH_CYCLE ORCHESTRATOR_CONFIG',
+    configuration: 'WORKFLOW_INVALID_GOTO SUPERVISOR_INVALID_ROUTE SUPERVISOR_DISPATCH_CYCLE',
   }
   const expected = Object.entries(promised).flatMap(([category, codes]) => codes.split(' ').map((code) => [code, category]))
   expect(ladderCodes).toMatchObject(Object.fromEntries(expected))

@@ -80,8 +80,7 @@ test.each(Object.entries(rungs))(
       expect(duration).toBe(endedAt - startedAt)
       for (const child of children) {
         expect(child).not.toHaveProperty('schemaVersion')
-        // What was chosen stands below who chose it, in the work that is called as the intent.
-        expect([runId, `${runId}/write`]).toContain(child.parentRunId)
+        expect(child.parentRunId).toBe(runId)
       }
     }
   },

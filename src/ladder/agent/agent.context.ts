@@ -75,7 +75,7 @@ export const begun = (input: RunInput, tripsMax: number, at: number, around?: Ar
 
 /** The conversation is called as its run. */
 export const askInput = (agent: string, run: AgentRun): AskInput => {
-  const { runId, told, next, length, trips, tripsMax } = run
+  const { runId, told, next, length, trips, tripsMax, placeholders } = run
   const text = next ?? (length === undefined ? told?.text : undefined)
   const before = toldBefore(runId, run.history)
   const intro = [...(told?.intro === undefined ? [] : [told.intro]), ...before.intro]
@@ -86,6 +86,7 @@ export const askInput = (agent: string, run: AgentRun): AskInput => {
     ...(text !== undefined && { text }),
     ...(before.messages.length > 0 && { history: before.messages }),
     ...(intro.length > 0 && { intro: intro.join('\n\n') }),
+    ...(placeholders && { placeholders }),
     ...(length !== undefined && { after: length }),
     stepMax: Math.max(1, tripsMax - trips),
     reports: true,

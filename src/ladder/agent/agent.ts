@@ -1,11 +1,11 @@
 /** `agent()`: one model with tools and one task, as a run that outlives its process. */
 
 import type { AnyStateMachine } from 'xstate'
-import { type Agent as CoreAgent, now } from '../../index.ts'
+import { type Agent as CoreAgent, now, type Placeholders } from '../../index.ts'
 import type { Report, Result } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
-import { anything } from '../given.ts'
+import { anything, type Place } from '../given.ts'
 import { isolated } from '../listeners.ts'
 import { type ExecuteOptions, executeKinds } from '../options.ts'
 import { type RunState, runActor } from '../run.rules.ts'
@@ -17,8 +17,11 @@ import { type AgentRun, begun } from './agent.context.ts'
 import { checkLogic, promptLogic } from './agent.effects.ts'
 import { agentMachine } from './compile.rules.ts'
 import { type AgentDefinition, type AnyAgent, agentKinds, type CheckedAgent, checkedAgent } from './definition.ts'
+import { checkedPlaceholders, type PlaceholderValues } from './placeholders.ts'
 import { reportOf } from './report.rules.ts'
 import { actorsAround, shapeAround, statesOf } from './surroundings.ts'
+
+type AskOptions = ExecuteOptions & { placeholders?: PlaceholderValues }
 
 export class Agent<Input = unknown, Data = string> extends Executable<Input, Data> {
   readonly type = 'agent'
@@ -91,6 +94,15 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
       )
   }
 
+  protected override async handedOver(runId: string): Promise<void> {
+    if (!this.#definition.deleteOnComplete) return
+    try {
+      await this.actor(runId).forget()
+    } catch (thrown) {
+      this.warn({ agent: this.name, runId, error: wordsOf(thrown) }, 'a run that has completed could not be deleted: resume(runId) tries that again')
+    }
+  }
+
   readonly #usageFailed = this.#once('onUsage failed')
   readonly #completeFailed = this.#once('onComplete failed')
 
@@ -117,25 +129,38 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
     return this.#definition.input
   }
 
-  /** @param options.output what the answer of this run has to be, in the place of what the agent says @throws LadderError LADDER_CONFIG: it looks at no answers */
-  override execute<Wanted extends Schema>(input: Input, options: ExecuteOptions & { output: Wanted }): Promise<Result<OutputOf<Wanted>>>
-  override execute(input: Input, options?: ExecuteOptions): Promise<Result<Data>>
-  override execute(input: Input, options: ExecuteOptions = {}): Promise<Result<never>> {
+  /**
+   * @param options.output what the answer of this run has to be, in the place of what the agent says
+   * @param options.placeholders what `{{name}}` in its instructions stands for in this run
+   * @throws LadderError LADDER_CONFIG: it looks at no answers; a name that its instructions do not have, or one that has no value
+   */
+  override execute<Wanted extends Schema>(input: Input, options: AskOptions & { output: Wanted }): Promise<Result<OutputOf<Wanted>>>
+  override execute(input: Input, options?: AskOptions): Promise<Result<Data>>
+  override execute(input: Input, options: AskOptions = {}): Promise<Result<never>> {
     return super.execute(input, options) as Promise<Result<never>>
   }
 
   /** The same, heard as it happens. */
-  override stream<Wanted extends Schema>(input: Input, options: ExecuteOptions & { output: Wanted }): Streamed<Result<OutputOf<Wanted>>>
-  override stream(input: Input, options?: ExecuteOptions): Streamed<Result<Data>>
-  override stream(input: Input, options: ExecuteOptions = {}): Streamed<Result<never>> {
+  override stream<Wanted extends Schema>(input: Input, options: AskOptions & { output: Wanted }): Streamed<Result<OutputOf<Wanted>>>
+  override stream(input: Input, options?: AskOptions): Streamed<Result<Data>>
+  override stream(input: Input, options: AskOptions = {}): Streamed<Result<never>> {
     return super.stream(input, options) as Streamed<Result<never>>
   }
 
   protected override get callKinds() {
-    return { ...executeKinds, output: anything }
+    return { ...executeKinds, output: anything, placeholders: anything }
   }
 
-  protected begin({ output }: ExecuteOptions & { output?: Schema }): object {
+  override filled(placeholders: unknown, place: Place): Placeholders {
+    return checkedPlaceholders(this.#definition.core.instructions, placeholders, place)
+  }
+
+  protected begin({ output, placeholders }: AskOptions & { output?: Schema }): object {
+    const place: Place = { who: `a call of '${this.name}'`, code: 'LADDER_CONFIG' }
+    return { ...this.#asked(output), ...(placeholders !== undefined && { placeholders: this.filled(placeholders, place) }) }
+  }
+
+  #asked(output: Schema | undefined): object {
     if (output === undefined) return {}
     if (typeof output?.['~standard']?.validate !== 'function')
       throw new LadderError('LADDER_CONFIG', `output of a run of '${this.name}' is no schema`, {

@@ -43,6 +43,11 @@ export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<Cor
     repair?: number
     /** Calls of the model in one run. Default: 10. */
     maxTrips?: number
+    /**
+     * A run that has completed is deleted with its journal as soon as whoever has executed, streamed or resumed it has the result; executing it again under its name
+     * begins anew. What failed or was cancelled stays, and runs inside of others do. Default: false.
+     */
+    deleteOnComplete?: boolean
   }
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any input
@@ -55,6 +60,7 @@ export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 
   /** Its answers are looked at: it says what they have to be, or a caller may. */
   isChecked: boolean
   maxTrips: number
+  deleteOnComplete: boolean
   prices?: Prices
   hooks: HookOptions
   surroundings: Surroundings
@@ -78,6 +84,7 @@ export const agentKinds: KindsOf<
   output: schema,
   repair: count(0, 10),
   maxTrips: count(1),
+  deleteOnComplete: flag,
   price: record('{ input: 3, output: 15 }, in USD for a million tokens'),
   prices: record("{ 'provider/model-id': { input: 3, output: 15 } }"),
   onUsage: code('(trip) => …'),
@@ -95,7 +102,18 @@ const lenientRepairs = 2
 
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
-  const { name: given, version, description, input, prompt, output, maxTrips = 10, tools: wanted = [], ...others } = definition
+  const {
+    name: given,
+    version,
+    description,
+    input,
+    prompt,
+    output,
+    maxTrips = 10,
+    deleteOnComplete = false,
+    tools: wanted = [],
+    ...others
+  } = definition
   const { repair = output !== undefined && isLenient(output) ? lenientRepairs : 0 } = definition
   const { on: _, observe: __, repair: ___, price, prices: byModel, onUsage, onComplete, budget, guardrails, middleware, cache, ...more } = others
   const { approval, beforeTool, leakedToolCalls = false, wrapModel, ...rest } = more
@@ -127,11 +145,13 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
     repair,
     isChecked,
     maxTrips,
+    deleteOnComplete,
     inner,
     hooks,
     surroundings,
     core: configured(name, () =>
       defineAgent({
+        toolExecution: 'sequential',
         ...core,
         failover: { midStream: false, ...core.failover },
         tools: core.tools.map((one) => toolWithin(name, surroundings.middleware, one)),

@@ -25,7 +25,7 @@ export type CallPlace = {
   /** Its parent knows of it before it begins. @param kind what runs @throws RuntimeError cancelled, closed … where that is not written down any more */
   begins: (kind: string) => Promise<void>
 }
-type CallOptions = { history?: readonly HistoryMessage[] }
+type CallOptions = { history?: readonly HistoryMessage[]; placeholders?: object }
 type Callable<Input, Data, Options> = {
   readonly name: string
   called(input: Input, place: CallPlace, options?: Options): Streamed<Result<Data>>
@@ -76,7 +76,7 @@ export class Calls {
     const refusal = notCallable(executable) ?? this.#refusal(executable.name)
     if (refusal) return refusedCall(refusal)
     const { name } = executable
-    const calledId = `${runId}/${this.#named(name, fingerprint(key, input, options?.history))}`
+    const calledId = `${runId}/${this.#named(name, fingerprint(key, input, options?.history, ...(options?.placeholders ? [options.placeholders] : [])))}`
     const called: CallPlace = {
       ...place,
       key,

@@ -1,4 +1,5 @@
 /** Pieces of an author's code that are under way in a run, by name; inside of each an executable may run. Pure. */
+import type { Placeholders } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { type HistoryReader, type RunHistory, readBy } from '../history.rules.ts'
 import { type Kept, keep, kept } from '../kept.rules.ts'
@@ -9,7 +10,7 @@ import { apartIn, below, isWithin, type RunApart, type RunEnd, type RunInput, ty
  * have ended inside of it.
  */
 type Going = { startedAt: number; attempts: number; pauseMs: number; asks?: Asks; answer?: RunEnd; runs?: readonly string[] }
-type Asks = { input: unknown; state: unknown; runId: string; history?: RunHistory | undefined }
+type Asks = { input: unknown; state: unknown; runId: string; history?: RunHistory | undefined; placeholders?: Placeholders }
 
 export type WorkState = RunState & {
   going: Record<string, Going>
@@ -18,7 +19,7 @@ export type WorkState = RunState & {
 }
 
 /** Its code wants a run inside of it. `state` as it has left it by then; `history` where that is not what those inside are told anyway. */
-export type WorkAsks = { ended: 'asks'; input: unknown; state: unknown; history?: RunHistory } & Called
+export type WorkAsks = { ended: 'asks'; input: unknown; state: unknown; history?: RunHistory; placeholders?: Placeholders } & Called
 
 /** Runs that its code has called. */
 export type Called = { called?: readonly Report[] }
@@ -30,7 +31,7 @@ export const attempted = ({ going }: WorkState, work: string, at: number): Parti
 }
 
 /** The run that is wanted has a name that no other has. */
-export const asking = (run: WorkState, work: string, { input, state, history, called }: WorkAsks): Partial<WorkState> => {
+export const asking = (run: WorkState, work: string, { input, state, history, placeholders, called }: WorkAsks): Partial<WorkState> => {
   const { runId, going, nested } = run
   const before = going[work]
   if (!before) return {}
@@ -40,7 +41,11 @@ export const asking = (run: WorkState, work: string, { input, state, history, ca
     ...withCalls,
     going: {
       ...going,
-      [work]: { ...before, ...withCalls.going?.[work], asks: { input, state, runId: `${runId}/${work}/${number}`, ...(history && { history }) } },
+      [work]: {
+        ...before,
+        ...withCalls.going?.[work],
+        asks: { input, state, runId: `${runId}/${work}/${number}`, ...(history && { history }), ...(placeholders && { placeholders }) },
+      },
     },
   }
 }
@@ -96,10 +101,11 @@ export const leftCall = (run: WorkState, { ask, apart: { work } }: RunApart, end
 
 /** What a run inside of it is given. */
 export const nestedInput = (run: WorkState, work: string, reader: HistoryReader = 'agents'): RunInput => {
-  const { runId, input, history: own }: Omit<Asks, 'state'> = run.going[work]?.asks ?? { runId: `${run.runId}/${work}`, input: undefined }
+  const asks: Omit<Asks, 'state'> = run.going[work]?.asks ?? { runId: `${run.runId}/${work}`, input: undefined }
+  const { runId, input, history: own, placeholders } = asks
   const told = readBy(run.history, reader)
   const history = own ?? (told.length > 0 ? { agents: told } : undefined)
-  return { runId, input, inside: below(run, `${run.runId}/${work}`), ...(history && { history }) }
+  return { runId, input, inside: below(run, `${run.runId}/${work}`), ...(history && { history }), ...(placeholders && { placeholders }) }
 }
 
 export const paused = ({ going }: WorkState, work: string, pauseMs: number): Partial<WorkState> => {

@@ -1,6 +1,6 @@
 /** A request that is refused, before anything runs. */
 import { isRuntimeError } from '../../index.ts'
-import { LadderError } from '../errors.ts'
+import { type LadderCode, LadderError } from '../errors.ts'
 
 type RefusalCode =
   | 'bad_request'
@@ -65,8 +65,12 @@ export const refusalOf = (thrown: unknown): Refusal => {
 /** Where no runtime has it, that one has ended, or has not begun yet. */
 const codeOf = ({ code, category }: LadderError): RefusalCode => {
   if (code === 'LADDER_CONFIG') return 'unavailable'
-  return category === 'drift' || code === 'INPUT_CONFLICT' ? 'conflict' : category === 'validation' ? 'bad_request' : 'internal'
+  return category === 'drift' || code === 'INPUT_CONFLICT' ? 'conflict' : isOfCaller(code) ? 'bad_request' : 'internal'
 }
+
+const ofCallers: readonly LadderCode[] = ['SCHEMA_VALIDATION_FAILED', 'APPROVAL_UNKNOWN', 'ORCHESTRATOR_COMMAND_UNKNOWN', 'PLANNER_PLAN_INVALID']
+/** Whether whoever asked can mend it; other faults of what was written are those of an author. */
+export const isOfCaller = (code: LadderCode): boolean => ofCallers.includes(code)
 
 const runtimeCodes: Record<string, RefusalCode> = {
   bad_request: 'bad_request',

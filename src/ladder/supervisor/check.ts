@@ -1,6 +1,7 @@
 /** What is wrong with a supervisor as its author wrote it, said where it is written. */
 
 import { Agent } from '../agent/agent.ts'
+import { checkWritten, placeholderKind } from '../agent/placeholders.ts'
 import { commonKinds } from '../audience.ts'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
@@ -60,6 +61,7 @@ const intentKinds: KindsOf<Omit<CheckedIntent, 'name'>> = {
   agent: anything,
   run: anything,
   input: code('({ state }) => state.text'),
+  placeholders: placeholderKind,
   description: text,
   output: schema,
   mode: anything,
@@ -141,6 +143,7 @@ const checkedIntent = (supervisor: string, name: string, given: Intent<any, any,
       isSessionAgent(agent) ? sessionAgentHint : 'give it agent: what agent() or workflow() returned, or run: a function',
     )
   checkStream(where, agent, more)
+  checkWritten({ agent, ...more }, { who: where, code: 'SUPERVISOR_CONFIG' })
   return { name, ...(agent ? { agent, ...descriptionOf(agent) } : { run: run as Code<never, never, unknown> }), ...more }
 }
 

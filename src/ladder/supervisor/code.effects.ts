@@ -1,6 +1,7 @@
 /** The author's code of a supervisor as it is called: what it is given, and what is made of what it throws. */
 import type { AnyActorLogic, AnyActorRef } from 'xstate'
-import { effect, fromTask } from '../../index.ts'
+import { effect, fromTask, type Placeholders } from '../../index.ts'
+import { filling } from '../agent/placeholders.ts'
 import { type Calls, withCalls } from '../calling/calls.ts'
 import { LadderError, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { checkedHistory, type HistoryMessage, handedDown, type RunHistory, readBy } from '../history.rules.ts'
@@ -87,7 +88,8 @@ const dispatched = async (scope: Scope, given: Given, name: string, value: unkno
       if (!intent.agent) return intent.run?.(value === undefined ? await withInput(intent, code) : code)
       const input = value ?? (intent.input ? await intent.input(code) : run.input)
       const history = own ?? readBy(run.history, 'agents')
-      const { data, error } = await inner.stream(intent.agent, input, history.length > 0 || own ? { history } : {}).result
+      const told = { ...((history.length > 0 || own) && { history }), ...(await beside(intent, code)) }
+      const { data, error } = await inner.stream(intent.agent, input, told).result
       if (error) throw error
       return data
     },
@@ -106,6 +108,10 @@ export const reading = async (
   const own = checkedHistory(await history({ ...code, history: whole }), `history of '${name}'`)
   return { code: { ...code, history: own }, own }
 }
+
+/** What is told to its agent beside the input. @throws LadderError SUPERVISOR_FAILED */
+export const beside = (intent: CheckedIntent, code: Code): Promise<{ placeholders?: Placeholders }> =>
+  filling(intent, code, { who: `the intent '${intent.name}'`, code: 'SUPERVISOR_FAILED' })
 
 /** What its code reads as the input. */
 export const withInput = async ({ input }: CheckedIntent, code: Code): Promise<Code> =>

@@ -1,5 +1,6 @@
 /** What an author writes of a supervisor: who there is to choose from, who chooses, and when it is enough. */
 
+import type { PlaceholderValues } from '../agent/placeholders.ts'
 import type { AnyRunMiddleware } from '../around/middleware.ts'
 import type { Heard } from '../audience.ts'
 import type { Result } from '../envelope.ts'
@@ -71,6 +72,8 @@ type Described<Input, State, Name extends string> = {
 }
 /** Default: what the supervisor was given. */
 type Asking<Input, State> = { input?: Code<Input, State, unknown> }
+/** What `{{name}}` in the instructions of its agent stands for. */
+type Filling<Input, State> = { placeholders?: PlaceholderValues | Code<Input, State, PlaceholderValues> }
 type Doing<Input, State, Value> = AnyExecutable | Code<Input, State, Value>
 type Done<Input, State, Value> = ({ agent: AnyExecutable; run?: never } & Asking<Input, State>) | { run: Code<Input, State, Value>; agent?: never }
 
@@ -95,9 +98,10 @@ export type Ack<Input, State> =
 export type Intent<Input, State, Name extends string> =
   | AnyExecutable
   | Callback<Input, State, Name>
-  | ({ agent: AnyExecutable; run?: never } & Asking<Input, State> & Described<Input, State, Name>)
+  | ({ agent: AnyExecutable; run?: never } & Asking<Input, State> & Filling<Input, State> & Described<Input, State, Name>)
   /** The text of its answer is put into the state by that key; its deltas are heard as `supervisor.agent.streaming`. */
   | ({ agent: AnyExecutable; run?: never; mode: 'stream'; streamTo: keyof State & string } & Asking<Input, State> &
+      Filling<Input, State> &
       Omit<Described<Input, State, Name>, 'output'>)
   /** `input` is what its code reads as the input. */
   | ({ run: Callback<Input, State, Name>; agent?: never; input?: Code<NoInfer<Input>, State, NoInfer<Input>> } & Described<Input, State, Name>)
@@ -162,6 +166,7 @@ export type CheckedIntent = {
   agent?: AnyExecutable
   run?: Code<never, never, unknown>
   input?: Code<never, never, unknown>
+  placeholders?: PlaceholderValues | Code<never, never, PlaceholderValues>
   description?: string
   output?: Schema
   mode?: 'stream'

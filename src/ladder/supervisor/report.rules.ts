@@ -50,7 +50,8 @@ export const reportOf = (
     isCode.has(intent) && work.runs ? [callback(intent, { ...work, status: 'cancelled', endedAt: run.endedAt })] : [],
   )
   // What was begun again after it had been cut off stands behind the others.
-  const children = [...ordered, ...cut, ...left.values()]
+  // What it was asked for is no node of its own, as it is where code is at work.
+  const children = [...ordered, ...cut, ...left.values()].map((child) => ({ ...child, parentRunId: runId }))
   return {
     ...placeOf(run),
     type,

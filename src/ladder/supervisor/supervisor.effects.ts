@@ -5,7 +5,7 @@ import { endCall } from '../calling/calls.effects.ts'
 import { callEndActor } from '../calling/work.chart.rules.ts'
 import { LadderError, type LadderErrorBody } from '../errors.ts'
 import { fitted, unfit } from '../schema.ts'
-import { codeOf, reading, type Scope, supervisorError, toldInside, withInput } from './code.effects.ts'
+import { beside, codeOf, reading, type Scope, supervisorError, toldInside, withInput } from './code.effects.ts'
 import { decisionOf, refusalOf } from './decision.rules.ts'
 import type { CheckedHelper, CheckedIntent } from './definition.ts'
 import { acknowledge, classify } from './helper.effects.ts'
@@ -61,7 +61,7 @@ const branch = (intent: CheckedIntent, scope: Scope): AnyActorLogic =>
         return await completed(intent, intent.output ? withoutUnsafe(output) : addition(output, `the intent '${intent.name}'`))
       }
       const input = await intent.agent.fit(intent.input ? await intent.input(code) : run.input)
-      return { ended: 'asks', input, state: null, ...toldInside(intent, run, own) }
+      return { ended: 'asks', input, state: null, ...toldInside(intent, run, own), ...(await beside(intent, code)) }
     } catch (thrown) {
       return { ended: 'failed', error: supervisorError(thrown, `the intent '${intent.name}'`) }
     }

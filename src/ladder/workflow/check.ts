@@ -1,4 +1,5 @@
 /** What is wrong with a workflow, if anything is. */
+import { checkWritten, placeholderKind } from '../agent/placeholders.ts'
 import { commonKinds } from '../audience.ts'
 import { tellEvent } from '../awaited.ts'
 import { LadderError } from '../errors.ts'
@@ -92,6 +93,7 @@ const defined = <One>(step: One): One => {
 const options: Readonly<Record<string, Kind>> = {
   name: anything,
   input: anything,
+  placeholders: placeholderKind,
   mergeState: code('(before, children) => before'),
   schema,
   timeoutMs: ms,
@@ -158,6 +160,7 @@ const checkWork = (workflow: string, step: AnyStep, isChild: boolean): void => {
     )
   if ('agent' in step && step.input !== undefined && typeof step.input !== 'function')
     throw wrong(`input of the step '${step.name}' of '${workflow}' is no function`, 'write input: ({ state }) => …')
+  checkWritten(step as Partial<Extract<AnyWork, { agent: unknown }>>, { who, code: 'WORKFLOW_ERROR' })
 }
 
 const sorts = ['run', 'agent', 'parallel', 'sleep', 'sleepUntil', 'waitFor']

@@ -1,4 +1,6 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
+
+import type { PlaceholderValues } from '../agent/placeholders.ts'
 import type { AnyRunMiddleware } from '../around/middleware.ts'
 import type { Heard } from '../audience.ts'
 import type { Result } from '../envelope.ts'
@@ -62,6 +64,8 @@ type Doing<Input, State> =
       agent: AnyExecutable
       /** What it is given. Default: what the workflow was. */
       input?: Hook<Input, State, unknown>
+      /** What `{{name}}` in the instructions of the agent stands for. */
+      placeholders?: PlaceholderValues | Hook<Input, State, PlaceholderValues>
     }
 
 export type Work<Input, State, Name extends string> = Doing<Input, State> & {

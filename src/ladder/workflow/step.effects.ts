@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AnyActorLogic } from 'xstate'
 import { type EffectInfo, fromTask } from '../../index.ts'
+import { filling } from '../agent/placeholders.ts'
 import { endCall } from '../calling/calls.effects.ts'
 import { callEndActor } from '../calling/work.chart.rules.ts'
 import { inShort, LadderError, wordsOf } from '../errors.ts'
@@ -103,7 +104,8 @@ const work = (step: AnyWork, scope: Scope, leads?: Leads): AnyActorLogic =>
       if (!answer) await step.before?.(code)
       if ('agent' in step && !answer) {
         const input = await step.agent.fit(step.input ? await step.input(code) : code.input)
-        return { ended: 'asks', input, state: code.state, ...handedDown(step.agent, readBy(run.history, 'agents')) }
+        const filled = await filling(step, code, { who: `the step '${step.name}'`, code: 'STEP_FAILED' })
+        return { ended: 'asks', input, state: code.state, ...handedDown(step.agent, readBy(run.history, 'agents')), ...filled }
       }
       if (answer?.error) throw LadderError.from(answer.error)
       const output = await checked(step, 'run' in step ? await step.run(code) : answer?.data)

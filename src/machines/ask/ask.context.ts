@@ -32,7 +32,7 @@ export const question = (context: AskContext): TranscriptNote => ({
 
 export const loopInput = ({ context }: { context: AskContext }): LoopInput => {
   const { input } = context
-  const { conversation, session = conversation, intro, stepMax, reports, after = 0 } = input
+  const { conversation, session = conversation, intro, placeholders, stepMax, reports, after = 0 } = input
   const profile = context.profile as Profile
   return {
     session,
@@ -42,7 +42,7 @@ export const loopInput = ({ context }: { context: AskContext }): LoopInput => {
     ids: [],
     transcriptLength: after + messagesOf(context).length,
     // Nobody hears of a call that waits for a person.
-    ...definedOf({ intro, reports, delegates: reports, unattended: reports ? undefined : (true as const) }),
+    ...definedOf({ intro, placeholders, reports, delegates: reports, unattended: reports ? undefined : (true as const) }),
   }
 }
 

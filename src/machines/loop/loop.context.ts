@@ -139,7 +139,7 @@ export const candidate = ({ asked: { candidates, place }, input }: LoopContext):
 
 export const modelCall = ({ context }: { context: LoopContext }): ModelCallInput => {
   const { input, asked, room, transcriptLength, call, endedAt, totals } = context
-  const { session, conversation, runId, profile, intro, minimal, command } = input
+  const { session, conversation, runId, profile, intro, placeholders, minimal, command } = input
   const { thinking, tried, credential } = asked
   const lastCallAt = endedAt ?? input.lastCallAt
   return {
@@ -151,6 +151,7 @@ export const modelCall = ({ context }: { context: LoopContext }): ModelCallInput
       conversation,
       thinking: thinking ?? undefined,
       intro,
+      placeholders,
       command,
       minimal,
       compactions: (input.compactions ?? 0) + totals.compactions || undefined,

@@ -5,6 +5,7 @@ import { RuntimeError } from '../../contracts/errors.ts'
 import type { Message } from '../../contracts/message.ts'
 import type { Model, ModelRequest, ModelSettings, ToolDescription } from '../../contracts/model.ts'
 import type { ModelCallInput } from '../../contracts/model-call.ts'
+import { filledIn } from '../../contracts/placeholders.ts'
 import type { PromptFile, PromptReport } from '../../contracts/prompt.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import { readSkillName, type SkillsPrompt, type SkillsUsed } from '../../contracts/skill.ts'
@@ -123,7 +124,7 @@ export const prepareCall = (services: TurnServices, input: ModelCallInput, facts
 }
 
 const put = (services: TurnServices, input: ModelCallInput, { model, messages, at, told, lap }: Facts, { files, skills }: Brought): PreparedCall => {
-  const { profile, intro, minimal, call } = input
+  const { profile, intro, placeholders, minimal, call } = input
   const { agent, tools } = services.agent(profile.agent)
 
   const history = repaired(messages, tools.nameFor)
@@ -132,7 +133,7 @@ const put = (services: TurnServices, input: ModelCallInput, { model, messages, a
   const bench = benchOf(tools, input, skills, cut)
   const described = withClientTools(tools.describe(bench, input.model), profile.clientTools)
   const composed = composePrompt({
-    instructions: agent.instructions,
+    instructions: placeholders ? filledIn(agent.instructions, placeholders) : agent.instructions,
     hasTools: described.length > 0,
     ...definedOf({ options: agent.prompt, intro: placeOf(intro, told), minimal, files, more: skills?.sections }),
   })

@@ -221,7 +221,7 @@ test('[WL-131] which failures lead to another model is said by the author', asyn
   )
 })
 
-test('[WL-119] calls of one answer begin in their order and are answered in it, whichever ends first; one after another where the author says so', async () => {
+test('[WL-119] calls of one answer run one after another, in their order; at once where the author says so, and are answered in their order then, whichever ends first', async () => {
   const seen: string[] = []
   const slow = Promise.withResolvers<void>()
   const work = (waits: boolean) =>
@@ -240,7 +240,7 @@ test('[WL-119] calls of one answer begin in their order and are answered in it, 
       },
     })
   const made = (name: string, more: object, waits: boolean) => agent({ name, model: 'test/a', tools: [work(waits)], ...more })
-  const [atOnce, oneByOne] = [made('at-once', {}, true), made('one-by-one', { toolExecution: 'sequential' }, false)]
+  const [atOnce, oneByOne] = [made('at-once', { toolExecution: 'parallel' }, true), made('one-by-one', {}, false)]
   const model = ({ messages }: { messages: { role: string; output?: unknown }[] }) => {
     const outputs = messages.flatMap((message) => (message.role === 'tool' ? [message.output] : []))
     return outputs.length > 0 ? { text: outputs.join() } : { calls: [1, 2, 3].map((at) => ({ name: 'work', input: { at } })) }

@@ -17,6 +17,7 @@ const aClerk = (did: unknown[], approval?: ApprovalPolicy) =>
   agent({
     name: 'clerk',
     model: 'test/a',
+    toolExecution: 'parallel',
     ...(approval && { approval }),
     tools: [
       tool({

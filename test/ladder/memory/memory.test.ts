@@ -15,7 +15,7 @@ const opened = (definition: MemoryDefinition = {}) => {
   return { time, made: memory({ embedder, vectors: memoryVectors(), clock: () => time.now, ...definition }) }
 }
 const texts = (hits: readonly MemoryHit[]): string[] => hits.map(({ text }) => text)
-const wrong = expect.objectContaining({ code: 'MEMORY_CONFIG', category: 'configuration' })
+const wrong = expect.objectContaining({ code: 'MEMORY_CONFIG', category: 'validation' })
 
 test('[WL-076] the working memory is there by itself: the newest first, from 1 to 0, and the oldest goes', async () => {
   const { made, time } = opened({ working: { maxItems: 3 } })

@@ -105,7 +105,7 @@ test.each(wrong)('[WL-012] %s is ORCHESTRATOR_CONFIG when it is written', (_, gi
   expect(() => orchestrator({ ...good, ...given })).toThrow(
     expect.objectContaining({
       code: 'ORCHESTRATOR_CONFIG',
-      category: 'configuration',
+      category: 'validation',
       message: expect.stringMatching(message),
       hint: expect.any(String),
     }),
@@ -183,7 +183,7 @@ test('[WL-013] a store for the whole process is taken where none is named, and o
 
 test('[WL-013] where no store is named, and no runtime brings one along, whoever asks for sessions is told so and does not wait', async () => {
   const desk = orchestrator(good)
-  const nowhere = { code: 'ORCHESTRATOR_CONFIG', category: 'configuration', hint: expect.stringContaining('setLadderDefaults') }
+  const nowhere = { code: 'ORCHESTRATOR_CONFIG', category: 'validation', hint: expect.stringContaining('setLadderDefaults') }
   await expect(desk.sessions()).rejects.toMatchObject(nowhere)
   await (await aLadder(desk)).close()
   await expect(desk.sessions()).rejects.toMatchObject(nowhere)

@@ -314,7 +314,7 @@ test.each<[string, object, RegExp]>([
   expect(() => schedule({ name: 'nightly', run: aFlow([]), ...more } as never)).toThrow(
     expect.objectContaining({
       code: 'SCHEDULE_CONFIG',
-      category: 'configuration',
+      category: 'validation',
       message: expect.stringMatching(message),
       hint: expect.any(String),
     }),

@@ -34,7 +34,7 @@ test('[WL-013] where neither is there it is the registry of the runtime, and wit
   expect(await snapshotStoreFor(undefined, { registry }).load('r')).toBeUndefined()
   await close()
   for (const wanted of [checkpointStoreFor, snapshotStoreFor])
-    expect(() => wanted()).toThrow(expect.objectContaining({ code: 'ORCHESTRATOR_CONFIG', category: 'configuration' }))
+    expect(() => wanted()).toThrow(expect.objectContaining({ code: 'ORCHESTRATOR_CONFIG', category: 'validation' }))
 })
 
 test('[WL-013, WL-044] executables are given the registry and the clock of the runtime that has them, and what is kept there outlives a crash', async () => {

@@ -6,7 +6,7 @@ import { describeVectorStore } from '../memory/vectors.contract.ts'
 import { aRow } from './a-row.ts'
 import { describeCheckpointStore, describeSnapshotStore } from './store.contract.ts'
 
-const wrong = expect.objectContaining({ code: 'LADDER_CONFIG', category: 'configuration' })
+const wrong = expect.objectContaining({ code: 'LADDER_CONFIG', category: 'validation' })
 
 test('what is no client of Redis, or an empty prefix, is refused when the store is made', () => {
   expect(() => redisStore({} as RedisClient)).toThrow(wrong)

@@ -41,7 +41,7 @@ describeSnapshotStore({
 test.each(['x; DROP TABLE y', '1st', 'a-b', 'a.b', '', 'a"', 'é', 'a\n', 'x'.repeat(64), 7 as unknown as string])(
   '[WL-045] %j is refused as the name of a table when the store is made',
   (table) => {
-    const wrong = expect.objectContaining({ code: 'LADDER_CONFIG', category: 'configuration' })
+    const wrong = expect.objectContaining({ code: 'LADDER_CONFIG', category: 'validation' })
     expect(() => sqliteStore(database, { table })).toThrow(wrong)
     expect(() => sqliteSnapshots(database, { table })).toThrow(wrong)
     expect(() => sqliteVectors(database, { table })).toThrow(wrong)

@@ -287,7 +287,7 @@ test('[WL-105] several of the same work at once, each under its own name', async
   const desk = supervisor({ name: 'desk', intents: searchers, route: ({ iteration }) => (iteration === 0 ? Object.keys(searchers) : END) })
   await using kit = await aLadder(desk)
   const { report } = await kit.clock.until(desk.execute('x'))
-  expect(report.children.map(({ parentRunId }) => parentRunId?.split('/').at(-1))).toEqual(['search1', 'search2', 'search3'])
+  expect(report.children.map(({ runId }) => runId.split('/').at(-2))).toEqual(['search1', 'search2', 'search3'])
   for (const [unit, count] of [
     [search, 0],
     [search, 1.5],

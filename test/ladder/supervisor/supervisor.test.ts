@@ -68,12 +68,16 @@ test('[WL-085, WL-086, WL-092, WL-096, WL-103] code chooses between agents, work
       { number: 3, decision: { source: 'intent.next', next: ['finish'] } },
     ],
   })
-  expect(report.children.map(({ type, name, parentRunId }) => `${type} ${name} in ${parentRunId}`).toSorted((a, b) => a.localeCompare(b))).toEqual([
-    'agent writer in r/bare',
-    'agent writer in r/write',
-    'callback finish in r',
-    'callback note in r',
-    'workflow count in r/count',
+  expect(
+    report.children
+      .map(({ type, name, runId, parentRunId }) => `${type} ${name} as ${runId} in ${parentRunId}`)
+      .toSorted((a, b) => a.localeCompare(b)),
+  ).toEqual([
+    'agent writer as r/bare/1 in r',
+    'agent writer as r/write/1 in r',
+    'callback finish as r/finish in r',
+    'callback note as r/note in r',
+    'workflow count as r/count/1 in r',
   ])
   const [choice, end] = [['iteration.starting', 'router.deciding', 'router.decided'], ['iteration.completed']]
   const atOnce = events.flatMap(({ type, iteration, agent: name }) =>

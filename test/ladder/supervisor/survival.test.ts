@@ -67,6 +67,7 @@ test('[WL-001, WL-005, WL-121] an agent in a supervisor in a workflow in an agen
   expect(new Set(all(report).map(({ rootRunId }) => rootRunId))).toEqual(new Set(['r']))
   for (const node of all(report)) {
     const own = node.type === 'agent' ? (node.trips ?? 0) * 10 : 0
+    for (const { parentRunId } of node.children) expect(parentRunId).toBe(node.runId)
     expect(node.usage.total, node.runId).toBe(own + node.children.reduce((sum, child) => sum + child.usage.total, 0))
   }
   expect(await kit.runtime.replay({ kind: 'chief', id: 'r' })).toMatchObject({ verdict: 'identical' })

@@ -32,7 +32,9 @@ const aClerk = (did: Did, onCrash: 'retry' | 'once'): Story => {
     execute: ({ sum }, { callId }) => (did(onCrash === 'once' ? 'once' : 'code', `pay ${sum} ${callId}`), 'paid'),
   })
   const help = subAgent({ name: 'help', model: 'test/help', tools: [look] })
-  const boss = agent({ name: 'clerk', model: 'test/clerk', tools: [look, help, pay], output: z.object({ paid: z.number() }), repair: 1 })
+  const toolExecution = onCrash === 'once' ? 'parallel' : 'sequential'
+  const tools = [look, help, pay]
+  const boss = agent({ name: 'clerk', model: 'test/clerk', tools, toolExecution, output: z.object({ paid: z.number() }), repair: 1 })
 
   /** Says yes to what waits, and no to what may have run. */
   const decide = async () => {
