@@ -143,8 +143,8 @@ class Demo {
 }
 
 let streaming = false
-/** Something of the present answer came in pieces. */
-let streamed = false
+/** What came in pieces since the message was accepted. */
+let heard = ''
 let attempt: unknown
 const show = (event: Event): void => {
   // Another call of the model begins a line of its own.
@@ -156,10 +156,10 @@ const show = (event: Event): void => {
   if (event.type === 'delta') process.stdout.write(`${streaming ? '' : '   agent: '}${String(event.text)}`)
   else if (streaming) process.stdout.write('\n')
   streaming = event.type === 'delta'
-  if (event.type === 'accepted') streamed = false
-  if (streaming) streamed = true
-  // Who asks again after the end gets the answer as a whole.
-  if (event.type === 'final' && !streamed) console.log(`   agent: ${String(event.text)}`)
+  if (event.type === 'accepted') heard = ''
+  if (streaming) heard += String(event.text)
+  // Who asks again gets the answer as a whole where he came too late for the beginning of it.
+  if (event.type === 'final' && !heard.endsWith(String(event.text))) console.log(`   agent: ${String(event.text)}`)
   if (event.type === 'tool' && event.phase === 'requested') console.log(`   tool:  ${String(event.name)} ${JSON.stringify(event.input)}`)
   if (event.type === 'tool' && event.phase === 'completed') console.log(`   tool:  → ${JSON.stringify(event.output)}`)
 }

@@ -3,12 +3,14 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Client, folderOf, isNats, nodeAt } from '../client/index.ts'
+import { folderOf, isNats, nodeAt } from '../client/connect.ts'
+import type { Client } from '../client/index.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { shuttingDownDetail } from '../contracts/transport.ts'
-import { variables } from '../runtime/index.ts'
+import { variables } from '../runtime/variables.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import type { Owner } from '../transport/embedded/index.ts'
+import { appFile } from './app-file.ts'
 import { agreed } from './contradictions.ts'
 import type { Globals } from './globals.ts'
 
@@ -62,8 +64,7 @@ export const connect = async (globals: Globals, { look = false } = {}): Promise<
   // A node knows its own app, so ours is not even loaded; but for the prefix, which says where it is heard on a NATS that others use too.
   const early = given === undefined || isNats(given) ? undefined : await nodeAt(given)
   if (early) return early
-  const { loadApp } = await import('./load-app.ts')
-  const app = await loadApp(globals.app)
+  const app = appFile(globals.app) === undefined ? {} : await (await import('./load-app.ts')).loadApp(globals.app)
   const transport = addressOf(globals, app)
   const node = typeof transport === 'string' ? await nodeAt(transport, app) : undefined
   if (node) return node

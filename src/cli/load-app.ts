@@ -11,14 +11,14 @@ import type { Tool } from '../contracts/tool.ts'
 import { type AgentDefinition, agent, defineApp, systemClock } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { benchTools } from '../tools/index.ts'
+import { appFile } from './app-file.ts'
 import { shellWord } from './output.ts'
-
-const names = ['ts', 'mts', 'js', 'mjs', 'json'].map((ending) => `statecast.config.${ending}`)
 
 /** @param file of the option `by`; without it the file of the working directory, if there is one @throws RuntimeError bad_request */
 export const loadApp = async (file: string | undefined, by: 'app' | 'against' = 'app'): Promise<RuntimeOptions> => {
-  const path = resolve(file ?? names.find((name) => existsSync(name)) ?? '')
-  if (file === undefined && !names.some((name) => existsSync(name))) return {}
+  const found = appFile(file)
+  if (found === undefined) return {}
+  const path = resolve(found)
   if (!existsSync(path)) throw unusable(path, 'does not exist', `give the path of a file with --${by}`, { by })
   try {
     const app = defineApp(path.endsWith('.json') ? fromJson(path) : await settled(path, by, fromModule(path)))

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { definedOf } from '../contracts/defined.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import { type RuntimeOptions, variables } from '../runtime/index.ts'
+import type { RuntimeOptions } from '../runtime/index.ts'
+import { variables } from '../runtime/variables.ts'
 import type { Owner } from '../transport/embedded/index.ts'
 import { checkAddress, checkReachable } from './check-address.ts'
 import type { Client } from './client.ts'
@@ -87,7 +88,7 @@ const ownerOf = async (folder: string): Promise<Owner | undefined> =>
 /** What a node takes: the token of its data folder, else that of the environment. @throws RuntimeError unauthorised */
 export const tokenFor = async (folder: string | undefined): Promise<string | undefined> => {
   if (folder === undefined) return variables().STATECAST_TOKEN
-  const { readToken, tokenFile } = await import('../api/http/index.ts')
+  const { readToken, tokenFile } = await import('../api/http/token.ts')
   try {
     return readToken(folder) ?? variables().STATECAST_TOKEN
   } catch (cause) {
