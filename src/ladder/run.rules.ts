@@ -75,6 +75,8 @@ export const runsEndMs = 10_000
 
 /** What a run inside of another one comes to. */
 export type RunEnd = { data?: unknown; error?: LadderErrorBody; report: Report; artifacts?: Artifacts }
+/** One that is in no other ends without its report: whoever asks for that makes it of what the run remembers, which is not kept twice. */
+export type AnyRunEnd = Omit<RunEnd, 'report'> & { report?: Report }
 /** What tools of an agent gave beside their answers, by name; of two the later one counts. */
 export type Artifacts = Readonly<Record<string, unknown>>
 
@@ -82,6 +84,9 @@ export const rootOf = ({ runId, inside }: RunInput): string => inside?.rootRunId
 
 /** Whether an actor above it waits for what it says. */
 export const hasParent = ({ inside }: Pick<RunInput, 'inside'>): boolean => inside !== undefined && inside.isRoot !== true
+
+/** What of a report goes into what a run ends with, see {@link AnyRunEnd}. */
+export const reportFor = ({ inside }: Pick<RunInput, 'inside'>, made: () => Report): Pick<AnyRunEnd, 'report'> => (inside ? { report: made() } : {})
 
 /** Where runs inside of a run stand. */
 export const below = (run: RunInput, parentRunId: string) => ({

@@ -3,7 +3,7 @@ import { type Actor, type ActorSnapshot, isRuntimeError, type Receipt } from '..
 import type { LadderEvent, Report } from './envelope.ts'
 import { wordsOf } from './errors.ts'
 import { heardOf } from './heard.ts'
-import type { RunEnd, RunState } from './run.rules.ts'
+import type { AnyRunEnd, RunState } from './run.rules.ts'
 
 /** What a run is told at first: `execute` begins it. */
 export type Begin = { type: string }
@@ -47,7 +47,7 @@ export const followRun = async (actor: Actor, { begin, rootRunId, signal, leave,
     await heard
     // It may have been created by somebody who died before it was begun.
     check(snapshot.context as RunState)
-    return { state: snapshot.context as RunState, report: (snapshot.output as RunEnd | undefined)?.report }
+    return { state: snapshot.context as RunState, report: (snapshot.output as AnyRunEnd | undefined)?.report }
   } finally {
     over.abort()
   }

@@ -5,7 +5,7 @@ import { toldInside } from '../awaited.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
 import { actorIn } from '../events.rules.ts'
-import { hasParent, isWithin, type RunEnd, type RunInput, rootOf, runActor, waitingSince } from '../run.rules.ts'
+import { type AnyRunEnd, hasParent, isWithin, type RunEnd, type RunInput, reportFor, rootOf, runActor, waitingSince } from '../run.rules.ts'
 import { type BatchShape, chartOf, checkActor, itemChartOf, itemLogic, retryActor } from './batch.chart.rules.ts'
 import {
   allItems,
@@ -100,7 +100,7 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
   const { now } = parts
   const told = (type: string, run: BatchRun, more: object = {}): Word => word(name, type, { runId: run.runId, rootRunId: rootOf(run) }, more)
   return setup({
-    types: { context: {} as BatchRun, input: {} as RunInput, emitted: {} as Word, output: {} as RunEnd },
+    types: { context: {} as BatchRun, input: {} as RunInput, emitted: {} as Word },
     actors: { [itemLogic]: itemMachine(shape, parts) as never },
     actions: {
       begin: emit(({ context }) => told('starting', context, { items: context.count })),
@@ -177,10 +177,10 @@ export const batchMachine = (shape: BatchShape, parts: BatchParts): AnyStateMach
   }).createMachine({
     ...chartOf(shape),
     context: ({ input }: { input: RunInput }) => begun(input, now()),
-    output: ({ context }: { context: BatchRun }): RunEnd => ({
+    output: ({ context }: { context: BatchRun }): AnyRunEnd => ({
       data: dataOf(context),
       ...(context.error && { error: context.error }),
-      report: reportOf(shape, context),
+      ...reportFor(context, () => reportOf(shape, context)),
       ...(context.artifacts && { artifacts: context.artifacts }),
     }),
   } as never) as unknown as AnyStateMachine

@@ -9,7 +9,7 @@ import { workActions, workGuards } from '../calling/work.compile.rules.ts'
 import { keptCalls, paused, workWithRun } from '../calling/work.context.ts'
 import { endActions, type WhenEnded } from '../ending.ts'
 import { errorBody, type LadderErrorBody, wordsOf } from '../errors.ts'
-import { type RunEnd, rootOf } from '../run.rules.ts'
+import { type AnyRunEnd, reportFor, rootOf } from '../run.rules.ts'
 import { reportOf } from './report.rules.ts'
 import { chartOf, type WorkflowShape } from './workflow.chart.rules.ts'
 import { begun, cutOff, entered, isToCome, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
@@ -138,9 +138,9 @@ export const workflowMachine = (shape: WorkflowShape, { actors, begin, now, ende
   }).createMachine({
     ...chartOf(shape),
     context: ({ input }: { input: RunInput }) => begun({ ...begin, ...input }, now()),
-    output: ({ context }: { context: RunContext }): RunEnd => ({
+    output: ({ context }: { context: RunContext }): AnyRunEnd => ({
       ...(context.error ? { error: context.error } : { data: context.data }),
-      report: reportOf(shape, context),
+      ...reportFor(context, () => reportOf(shape, context)),
       ...(context.artifacts && { artifacts: context.artifacts }),
     }),
   } as never) as unknown as AnyStateMachine
