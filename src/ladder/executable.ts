@@ -10,6 +10,7 @@ import { type ToolOptions, toolOf, toolOptions } from './delegates.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
 import { handlers as handlersKind, type Place, valueIn } from './given.ts'
+import { HandingOver } from './handing-over.ts'
 import type { HistoryMessage, RunHistory } from './history.rules.ts'
 import { Hosted, resultOf } from './hosted.ts'
 import { withInside } from './inside.rules.ts'
@@ -40,6 +41,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   readonly callable: readonly AnyExecutable[] = []
   /** Of calls that wait in this process, by run. */
   readonly #options = new Newest<string, object>()
+  readonly #handing = new HandingOver()
   readonly #listeners: Listeners
   readonly #observe: Observe | undefined
 
@@ -145,6 +147,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
   async start(input: Input, options: Pick<ExecuteOptions, 'runId' | 'signal'> = {}): Promise<string> {
     const { runId = uuid(), signal } = startOptions(this.name, options)
     const run = await unlessAborted(signal, this.runInput(runId, input))
+    await this.#handing.over(runId)
     const actor = this.actor(runId, run)
     await this.known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
     if (options.runId !== undefined) sameInput(this.name, run)((await this.known(runId, actor.snapshot())).context as RunState)
@@ -215,7 +218,7 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
 
   /** Tells a run that is there what it goes on with, and waits for what comes of it. */
   protected async goingOn(runId: string, event: { type: string }, given: GoOnOptions): Promise<Result<Data>> {
-    const { runId: _, history: __, ...kinds } = this.callKinds
+    const { runId: _, history: __, placeholders: ___, ...kinds } = this.callKinds as typeof executeKinds & { placeholders?: unknown }
     const { force, ...options } = callOptions<GoOnOptions>(this.name, given, { ...kinds, ...goOnKind })
     if (force) await this.adopt(runId)
     return this.#run(runId, event, options).result
@@ -233,10 +236,11 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
     const work = async (): Promise<Result<Data>> => {
       const given: Given = begin.type === 'execute' ? await givenTo(this, input, options) : {}
       if (given.error) return resultOf(placed(this.refused(runId, given.error), options.called), given.error)
-      const inputHash = options.isNamed ? inputHashOf(input) : undefined
-      const run = runInputOf(runId, this.begin(options), given, inputHash, options.called)
+      const begun: Pick<RunInput, 'placeholders'> = this.begin(options)
+      const run = runInputOf(runId, begun, given, options.isNamed ? inputHashOf(input, begun.placeholders) : undefined, options.called)
       await options.called?.begins(this.name)
       await atWork()?.waitFor({ kind: this.name, id: runId }, this.neighbourOf)
+      await this.#handing.over(runId)
       const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
       const takeBack = options.context && lend(this, runId, options.context)
       const hearing = this.#hearing(runId, streamed)
@@ -253,8 +257,8 @@ export abstract class Executable<Input = unknown, Data = unknown> extends Hosted
           forget()
           takeBack?.()
         })
-      const isOver = !result.error && !options.called && !options.isKept && !this.#options.get(runId)
-      if (isOver) await this.handedOver(runId)
+      if (!result.error && !options.called && !options.isKept && !this.#options.get(runId))
+        await this.#handing.of(runId, () => this.handedOver(runId))
       return result
     }
     streamed.follow((options.called ? this.binding.outlasting(options.called.caller, work) : work()).finally(() => leave.abort()))

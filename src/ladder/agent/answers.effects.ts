@@ -1,6 +1,6 @@
 /** The cache of an agent as actors: is there an answer already, and may this one be kept? What fails in it is as if there were no cache. */
 import type { AnyActorLogic } from 'xstate'
-import { fromTask } from '../../index.ts'
+import { fromTask, hashOf } from '../../index.ts'
 import { callerOf, rootOf } from '../run.rules.ts'
 import type { AgentRun } from './agent.context.ts'
 import { type AnswerCache, type Found, foundIn } from './answers.ts'
@@ -42,13 +42,14 @@ const questionOf = ({ told }: AgentRun): string => told?.text ?? ''
 
 const embeddingOf = async ({ cache: { embed } }: Code, question: string, signal: AbortSignal) => embed && [...(await embed(question, { signal }))]
 
-/** Of one version of one agent: another one may answer otherwise. */
+/** Of one version of one agent with one set of instructions: another one may answer otherwise. */
 const scopeOf = ({ name, version = '', cache: { scope = 'session' }, contextOf }: Code, run: AgentRun): string => {
   const rootRunId = rootOf(run)
   const context = contextOf(callerOf(run))
-  if (typeof scope === 'function') return `${name}@${version}/own:${scope({ input: run.input, context, rootRunId })}`
-  if (scope === 'agent') return `${name}@${version}`
-  return `${name}@${version}/session:${typeof context.sessionId === 'string' ? context.sessionId : rootRunId}`
+  const told = `${name}@${version}${run.placeholders ? `/filled:${hashOf(run.placeholders)}` : ''}`
+  if (typeof scope === 'function') return `${told}/own:${scope({ input: run.input, context, rootRunId })}`
+  if (scope === 'agent') return told
+  return `${told}/session:${typeof context.sessionId === 'string' ? context.sessionId : rootRunId}`
 }
 
 const unlessFailed = async <Made>({ failed }: Code, { runId }: AgentRun, work: () => Promise<Made>): Promise<Made | undefined> => {

@@ -55,6 +55,16 @@ test('[WL-128] the same words go before what is alike; what is alike counts from
   expect([await data('a'), await data('c'), await data('far')]).toEqual(['the same', 'alike', 'answer 1'])
 })
 
+test('[WL-128] who is told other instructions, by placeholders, is given no answer of somebody else', async () => {
+  const asked: string[] = []
+  const clerk = aClerk({ store: memoryAnswers(), embed, threshold: 0.9, scope: 'agent' }, { instructions: 'You write to {{customer}}.' })
+  await using kit = await aLadderOf(models(asked), clerk)
+  const ask = async (customer: string) => (await kit.clock.until(clerk.execute('how tall is a bee', { placeholders: { customer } }))).data
+
+  expect([await ask('Ada'), await ask('Bob'), await ask('Ada')]).toEqual(['answer 1', 'answer 2', 'answer 1'])
+  expect((await kit.clock.until(clerk.execute('how tall is a bee'))).data).toBe('answer 3')
+})
+
 test('[WL-128] answers are shared within a session, unless the author says among whom', async () => {
   const asked: string[] = []
   const store = memoryAnswers()

@@ -90,6 +90,26 @@ test('values are told apart from each other where code asks the same twice', asy
   expect((await kit.clock.until(mail.execute('go'))).data).toEqual([told('Ada', 'kind'), told('Bob', 'kind')])
 })
 
+test('[WL-003] a name that is used again with other placeholders is refused; gone on with is a run with those that it was begun with', async () => {
+  const writer = aWriter()
+  await using kit = await aLadderOf({ 'test/a': echo }, writer)
+  const write = (customer: string, tone: string | number) => kit.clock.until(writer.execute('hi', { runId: 'r', placeholders: { tone, customer } }))
+  const conflict = { code: 'INPUT_CONFLICT', message: expect.stringContaining('other placeholders'), hint: expect.stringContaining('another runId') }
+
+  expect((await write('Ada', 3)).data).toBe(told('Ada', '3'))
+  expect((await write('Ada', '3')).data).toBe(told('Ada', '3'))
+  await expect(write('Bob', 3)).rejects.toMatchObject(conflict)
+  await expect(kit.clock.until(writer.execute('hi', { runId: 'r' }))).rejects.toMatchObject(conflict)
+  await expect(kit.clock.until(writer.execute('ho', { runId: 'r' }))).rejects.toThrow('another input')
+  await kit.crash()
+  await kit.restart()
+  await expect(write('Bob', 3)).rejects.toMatchObject(conflict)
+
+  const others = { placeholders: { customer: 'Bob', tone: 3 } } as object
+  await expect(kit.clock.until(writer.resume('r', others))).rejects.toThrow("has 'placeholders', which means nothing there")
+  expect((await kit.clock.until(writer.resume('r'))).data).toBe(told('Ada', '3'))
+})
+
 test('[WL-085] what does not fit the instructions is said: where it is written, or before the model is asked', async () => {
   const writer = aWriter()
   const bare = agent({ name: 'bare', model: 'test/a' })
@@ -100,6 +120,7 @@ test('[WL-085] what does not fit the instructions is said: where it is written, 
     [{ customer: 'Ada' }, /have no 'tone'/, /customer, tone/],
     [{ customer: 'Ada', tone: undefined }, /have no 'tone'/],
     [{ customer: 'Ada', tone: { kind: true } }, /'tone' .* is an object/],
+    [{ customer: 'Ada', tone: Number.NaN }, /'tone' .* is NaN/],
     [{ customer: 'Ada', tone: 'kind', constructor: 'x' }, /have 'constructor'/],
   ]
   for (const [placeholders, message, hint = /\S/] of wrong) {

@@ -51,6 +51,28 @@ test('[WL-125] deleteOnComplete: a run that has completed is gone once all who w
   expect((await clerk.look('begun'))?.data).toBe('answer 4')
 })
 
+test('[WL-125] deleteOnComplete: who executes a run while it is deleted attaches to it, or begins another one', async () => {
+  const clerk = agent({ name: 'clerk', model: 'test/a', deleteOnComplete: true })
+  await using kit = await aLadderOf({ 'test/a': () => ({ text: 'answer' }) }, clerk)
+  for (let later = 0; later < 30; later++) {
+    const executed = () => clerk.execute('go', { runId: `r${later}` })
+    const told = Promise.withResolvers<void>()
+    clerk.on({ 'agent.completed': () => told.resolve() })
+    const late = async () => {
+      await told.promise
+      for (let turns = 0; turns < later; turns++) await Promise.resolve()
+      return executed()
+    }
+
+    const all = await kit.clock.until(Promise.all([executed(), executed(), late()]))
+
+    expect(
+      all.map(({ data }) => data),
+      `${later} turns later`,
+    ).toEqual(['answer', 'answer', 'answer'])
+  }
+})
+
 test('[WL-125] deleteOnComplete: a run that is the tool of a session, or that code has called, stays for whoever asks again', async () => {
   const scout = agent({ name: 'scout', description: 'Finds.', model: 'test/scout', deleteOnComplete: true })
   const trip = workflow({ name: 'trip', steps: [{ name: 'ask', run: async () => (await scout.execute('bees')).data }] })
