@@ -51,8 +51,8 @@ export const checkedPlaceholders = (instructions: string, given: unknown, { who,
           `placeholders of ${who} have no '${name}', which the instructions of the agent have`,
           `give a value to each of ${names.join(', ')}`,
         )
-      if (typeof value !== 'string' && typeof value !== 'boolean' && !Number.isFinite(value))
-        throw wrong(`'${name}' of the placeholders of ${who} is ${shown(value)}`, 'give a text, a number, true or false')
+      const isSaid = typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
+      if (!isSaid) throw wrong(`'${name}' of the placeholders of ${who} is ${shown(value)}`, 'give a text, a number, true or false')
       return [name, String(value)]
     }),
   )
