@@ -51,7 +51,7 @@ export const reportOf = (
   )
   // What was begun again after it had been cut off stands behind the others.
   // What it was asked for is no node of its own, as it is where code is at work.
-  const children = [...ordered, ...cut, ...left.values()].map((child) => ({ ...child, parentRunId: runId }))
+  const children = [...ordered, ...cut, ...left.values()].map((child) => (child.parentRunId === runId ? child : { ...child, parentRunId: runId }))
   return {
     ...placeOf(run),
     type,
