@@ -217,7 +217,10 @@ export class Host {
     if (seen && (this.#live.has(name) || this.#removals.underWay(name))) return false
     while (this.#removals.underWay(name)) await this.#removals.underWay(name)
     // Without a snapshot: it would outlive the journal and be taken for a journal that lost its end.
-    this.#live.get(name)?.abandon()
+    const root = this.#live.get(name)
+    root?.abandon()
+    // One that is leaving is waited for by whoever opens it anew, and goes from here by itself.
+    if (root && !root.leaving) this.#roots.delete(name)
     return this.#removals.begin(address, seen)
   }
 

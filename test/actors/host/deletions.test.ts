@@ -1,8 +1,10 @@
 /** A root is forgotten with its journal, and nothing that was acknowledged meanwhile is lost by it. */
+import { queryObjects } from 'node:v8'
 import { expect, test } from 'vitest'
 import { assign, setup } from 'xstate'
 import type { Host } from '../../../src/actors/host/host.ts'
 import { registerMachine } from '../../../src/actors/registration.ts'
+import { Root } from '../../../src/actors/root/root.ts'
 import type { Address } from '../../../src/contracts/subjects.ts'
 import type { Journal } from '../../../src/contracts/transport.ts'
 import { aWorld, codeOf, outcome, type World } from '../support.ts'
@@ -42,6 +44,18 @@ test.each(['in memory', 'asleep again'])('what took a message since it was looke
 
   expect(await lengthOf(world)).toBe(2)
   expect(forgotten).toBe(false)
+})
+
+test('of roots that are forgotten while they are in memory nothing stays there', async () => {
+  const world = await aWorld()
+  const host = await world.host([counting])
+  const before = queryObjects(Root, { format: 'count' })
+  for (let each = 0; each < 50; each++) {
+    const one = { kind: 'counter', id: `one-${each}` }
+    await outcome(world, host.send(one, { type: 'add' }))
+    await host.forget(one)
+  }
+  expect(queryObjects(Root, { format: 'count' }) - before).toBeLessThan(5)
 })
 
 test('what began anew since it was looked at is kept, also when its journal is as long as the one before', async () => {
