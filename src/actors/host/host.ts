@@ -23,7 +23,7 @@ export class Host {
   readonly #options: HostOptions
   readonly #limits: HostLimits
   readonly #registrations: Map<string, Registration>
-  readonly #roots = new Map<string, Promise<Root>>()
+  readonly #roots = new Map<string, Promise<Root>>() // one that leaves stays until it has left: whoever opens it anew waits for that
   readonly #live = new Map<string, Root>()
   readonly #resting = new WakeBackoff()
   readonly #removals: Deletions
@@ -71,7 +71,7 @@ export class Host {
       live: events.live?.bind(events),
       reached: (...args) => events.reached?.(...args),
       released: (root, reason) => {
-        if (this.#live.get(root.name) === root) this.#live.delete(root.name)
+        if (this.#live.get(root.name) === root && this.#live.delete(root.name) && !root.leaving) this.#roots.delete(root.name)
         if (reason.code === 'fenced') sleepers.fenced(root.name, reason)
         this.#waking.soon()
         events.released?.(root)
@@ -217,10 +217,7 @@ export class Host {
     if (seen && (this.#live.has(name) || this.#removals.underWay(name))) return false
     while (this.#removals.underWay(name)) await this.#removals.underWay(name)
     // Without a snapshot: it would outlive the journal and be taken for a journal that lost its end.
-    const root = this.#live.get(name)
-    root?.abandon()
-    // One that is leaving is waited for by whoever opens it anew, and goes from here by itself.
-    if (root && !root.leaving) this.#roots.delete(name)
+    this.#live.get(name)?.abandon()
     return this.#removals.begin(address, seen)
   }
 

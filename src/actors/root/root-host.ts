@@ -36,6 +36,8 @@ export interface RootHandle {
   readonly replica: Replica | undefined
   readonly seq: number
   readonly begun: boolean
+  /** Resolves when it has left memory; undefined while it does not leave by itself. */
+  readonly leaving: Promise<void> | undefined
 }
 
 export type RootHost = {
