@@ -1,6 +1,6 @@
 /** Values for the `{{name}}` in the instructions of an agent, from whoever asks it. */
 import { type Placeholders, placeholdersIn } from '../../index.ts'
-import { LadderError } from '../errors.ts'
+import { LadderError, wordsOf } from '../errors.ts'
 import type { AnyExecutable } from '../executable.ts'
 import { code as codeKind, either, isRecord, meantBy, type Place, record, shown } from '../given.ts'
 
@@ -34,6 +34,13 @@ export const filling = async ({ agent, placeholders }: Written, code: unknown, p
 export const checkedPlaceholders = (instructions: string, given: unknown, { who, code }: Place): Placeholders => {
   const wrong = (message: string, hint: string): LadderError => new LadderError(code, message, { hint })
   if (!isRecord(given)) throw wrong(`placeholders of ${who} are ${shown(given)}`, "write an object: { customer: 'Ada' }")
+  const read = (from: Record<string, unknown>, name: string): unknown => {
+    try {
+      return from[name]
+    } catch (thrown) {
+      throw wrong(`'${name}' of the placeholders of ${who} cannot be read: ${wordsOf(thrown)}`, 'write a plain object, without getters that throw')
+    }
+  }
   const names = placeholdersIn(instructions)
   const strange = Object.keys(given)
     .find((name) => !names.includes(name))
@@ -45,7 +52,7 @@ export const checkedPlaceholders = (instructions: string, given: unknown, { who,
     )
   return Object.fromEntries(
     names.map((name) => {
-      const value = Object.hasOwn(given, name) ? given[name] : undefined
+      const value = Object.hasOwn(given, name) ? read(given, name) : undefined
       if (value === undefined)
         throw wrong(
           `placeholders of ${who} have no '${name}', which the instructions of the agent have`,

@@ -7,7 +7,7 @@ import type { AnyExecutable } from '../executable.ts'
 import { Plan } from '../planner/plan.rules.ts'
 import { Planner } from '../planner/planner.ts'
 import { jsonSchemaOf } from '../schema.ts'
-import { isOfCaller } from './refusal.ts'
+import { runtimeCodeOf } from './refusal.ts'
 
 const Name = z.string().min(1).max(64).describe('of the executable, as ladder.list has it')
 const RunId = z.string().min(1).max(200)
@@ -170,16 +170,8 @@ const told = async (work: () => Promise<unknown>): Promise<unknown> => {
     return JSON.parse(JSON.stringify(await work()))
   } catch (error) {
     if (!(error instanceof LadderError)) throw error
-    const { code, category, message, hint, context } = error
-    throw new RuntimeError(
-      category === 'drift' ? 'drift' : code === 'INPUT_CONFLICT' ? 'conflict' : isOfCaller(code) ? 'bad_request' : 'internal',
-      message,
-      {
-        data: { ...context, code },
-        hint,
-        cause: error,
-      },
-    )
+    const { code, message, hint, context } = error
+    throw new RuntimeError(runtimeCodeOf(error), message, { data: { ...context, code }, hint, cause: error })
   }
 }
 

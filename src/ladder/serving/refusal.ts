@@ -64,13 +64,13 @@ export const refusalOf = (thrown: unknown): Refusal => {
 
 /** Where no runtime has it, that one has ended, or has not begun yet. */
 const codeOf = ({ code, category }: LadderError): RefusalCode => {
-  if (code === 'LADDER_CONFIG') return 'unavailable'
-  return category === 'drift' || code === 'INPUT_CONFLICT' ? 'conflict' : isOfCaller(code) ? 'bad_request' : 'internal'
+  return code === 'LADDER_CONFIG' ? 'unavailable' : (runtimeCodes[runtimeCodeOf({ code, category })] ?? 'internal')
 }
 
 const ofCallers: readonly LadderCode[] = ['SCHEMA_VALIDATION_FAILED', 'APPROVAL_UNKNOWN', 'ORCHESTRATOR_COMMAND_UNKNOWN', 'PLANNER_PLAN_INVALID']
-/** Whether whoever asked can mend it; other faults of what was written are those of an author. */
-export const isOfCaller = (code: LadderCode): boolean => ofCallers.includes(code)
+/** In the words of the runtime. What whoever asked can mend is a bad request; other faults of what was written are those of an author. */
+export const runtimeCodeOf = ({ code, category }: Pick<LadderError, 'code' | 'category'>): 'drift' | 'conflict' | 'bad_request' | 'internal' =>
+  category === 'drift' ? 'drift' : code === 'INPUT_CONFLICT' ? 'conflict' : ofCallers.includes(code) ? 'bad_request' : 'internal'
 
 const runtimeCodes: Record<string, RefusalCode> = {
   bad_request: 'bad_request',

@@ -1,4 +1,5 @@
 /** Values of one run for the `{{name}}` in the instructions of its agent, from callers, intents, steps and code. */
+import assert from 'node:assert'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { agent, END, supervisor, workflow } from '../../../src/ladder/index.ts'
@@ -121,6 +122,7 @@ test('[WL-085] what does not fit the instructions is said: where it is written, 
     [{ customer: 'Ada', tone: undefined }, /have no 'tone'/],
     [{ customer: 'Ada', tone: { kind: true } }, /'tone' .* is an object/],
     [{ customer: 'Ada', tone: Number.NaN }, /'tone' .* is NaN/],
+    [Object.defineProperty({ tone: 'kind' }, 'customer', { enumerable: true, get: () => assert.fail('boo') }), /'customer' .* cannot be read: boo/],
     [{ customer: 'Ada', tone: 'kind', constructor: 'x' }, /have 'constructor'/],
   ]
   for (const [placeholders, message, hint = /\S/] of wrong) {
