@@ -102,4 +102,20 @@ const texts = [
   'a sandbox may be read-only or closed',
 ]
 
-export const gateway: OrchestratorRow[] = texts.map((text, index) => ({ id: `CH-${String(index + 1).padStart(2, '0')}`, text }))
+/** Where we do otherwise, and the page in docs/decisions that gives the reason. */
+const differences: Readonly<Record<string, { differently: string; decision: number }>> = {
+  'CH-14': { differently: 'only where the session is of that channel: a client that says it is no web client gets no exception', decision: 12 },
+  'CH-19': {
+    differently: 'the eight stages stand in the order in which they happen: directives come before the session, the model after links',
+    decision: 16,
+  },
+  'CH-35': { differently: 'rules know the category `lsp`, but no tool of ours is in it', decision: 17 },
+  'CH-73': { differently: 'a limit above 1,000 is an error, and a message that stays too big after cutting is a placeholder', decision: 15 },
+  'CH-74': { differently: '12,000 characters is a default: a page may ask for up to 500,000', decision: 15 },
+  'CH-98': { differently: 'commands run in the sandbox; tools for files run in the node', decision: 17 },
+}
+
+export const gateway: (OrchestratorRow & { decision?: number })[] = texts.map((text, index) => {
+  const id = `CH-${String(index + 1).padStart(2, '0')}`
+  return { id, text, ...differences[id] }
+})

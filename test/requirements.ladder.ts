@@ -1,4 +1,4 @@
-/** All rows of the ladder (WL), WL-001 to WL-136: agent, workflow, supervisor, orchestrator. The gate prints those that no test cites yet. */
+/** All rows of the ladder (WL), WL-001 to WL-136: agent, workflow, supervisor, orchestrator. docs/decisions/0025 gives the reason for each `differently`. */
 export const ladder: readonly { id: string; text: string; differently?: string }[] = [
   { id: 'WL-001', text: 'each rung says in its report what it is' },
   { id: 'WL-002', text: 'execute gives data or error, usage and a report; stream ends alike' },

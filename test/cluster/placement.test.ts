@@ -95,7 +95,7 @@ test('[INV-5] a lease whose holder lives is taken by nobody: it is given, and sa
   await clock.until(() => moved.every((partition) => watcher.lease(partition).previous === null))
 })
 
-test('[INV-5] no lease changes hands while its holder lives and keeps it, however long nothing else happens', async () => {
+test('[INV-5, CH-76] no lease changes hands while its holder lives and keeps it, however long nothing else happens', async () => {
   const { clock, watcher, leases, node, holders } = await aCluster()
   await node('a')
   await node('b')

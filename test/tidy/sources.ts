@@ -53,16 +53,24 @@ export const resolveImport = (from: string, path: string): string | undefined =>
         .join('/')
     : undefined
 
-/** Everything that the entry files lead to, themselves included. */
-export const reachableFrom = (entries: string[]): Set<string> => {
+/** Read once a process: several rules ask for what a file leads to. */
+const importedBy = new Map<string, string[]>()
+const importedFiles = (file: string): string[] => {
+  const known = importedBy.get(file)
+  if (known) return known
+  const found = existsSync(join(repository, file)) ? importsIn(textOf(file)).flatMap(({ path }) => resolveImport(file, path) ?? []) : []
+  const files = found.filter((path) => path.endsWith('.ts'))
+  importedBy.set(file, files)
+  return files
+}
+
+/** Everything that the entry files lead to, themselves included. @param within folders to stay in, such as `test/` */
+export const reachableFrom = (entries: string[], within = ''): Set<string> => {
   const seen = new Set<string>()
   const visit = (file: string): void => {
-    if (seen.has(file) || !existsSync(join(repository, file))) return
+    if (seen.has(file) || !file.startsWith(within) || !existsSync(join(repository, file))) return
     seen.add(file)
-    for (const { path } of importsIn(textOf(file))) {
-      const target = resolveImport(file, path)
-      if (target?.endsWith('.ts')) visit(target)
-    }
+    importedFiles(file).forEach(visit)
   }
   entries.forEach(visit)
   return seen

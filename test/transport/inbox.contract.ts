@@ -298,7 +298,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     expect(early).toEqual([])
   })
 
-  claim('a full inbox answers overloaded, and takes more when something is done', async () => {
+  claim('[INV-11] a full inbox answers overloaded, and takes more when something is done', async () => {
     const { inbox } = await open({ inboxMax: 3 })
     for (const id of ['1', '2', '3']) await inbox.put('statecast.in.k.a', id, bytesOf('x'))
 

@@ -19,7 +19,7 @@ export const journalContract = ({ claim, open, reopen, beside }: Suite): void =>
     expect(await journal.list()).toEqual([])
   })
 
-  claim('frames come back in order, from where one asks and as many as one asks for', async () => {
+  claim('[INV-8] frames come back in order, from where one asks and as many as one asks for', async () => {
     const { journal } = await open()
 
     await appendAll(journal, ['a', 'b', 'c', ''])
@@ -129,7 +129,7 @@ export const journalContract = ({ claim, open, reopen, beside }: Suite): void =>
     expect(shown(await journal.read(aSession('good'), 1))).toEqual(['1:1', '2:2'])
   })
 
-  claim('however appends interleave, each journal is gapless and holds what was acknowledged, once, in order', async () => {
+  claim('[INV-1, INV-3] however appends interleave, each journal is gapless and holds what was acknowledged, once, in order', async () => {
     const { journal } = await open()
     let round = 0
     const steps = fc.array(fc.record({ root: fc.integer({ min: 0, max: 2 }), lag: fc.integer({ min: -1, max: 2 }), wait: fc.boolean() }), {
@@ -161,7 +161,7 @@ export const journalContract = ({ claim, open, reopen, beside }: Suite): void =>
     )
   })
 
-  claim('a resolved append is there after a reopen, and the next one continues it', async () => {
+  claim('[INV-16] a resolved append is there after a reopen, and the next one continues it', async () => {
     const first = await open()
     await appendAll(first.journal, ['a', 'b'])
 

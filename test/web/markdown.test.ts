@@ -33,7 +33,7 @@ test.each([
   '<svg><animate onbegin=alert(1)></svg>',
   '<iframe srcdoc="<script>alert(1)</script>"></iframe>',
   '<!-- <b> --> <style>*{display:none}</style>',
-])('%s is shown as it was written', (markdown) => {
+])('[CH-86] %s is shown as it was written', (markdown) => {
   const tree = treeOf(markdown)
   const texts = JSON.stringify(tree).match(/"text":"(?:\\.|[^"\\])*"/g) ?? []
   expect(texts.map((text) => JSON.parse(`{${text}}`).text).join('')).toBe(markdown)
@@ -132,12 +132,12 @@ test.each([
   expect(maths?.source).toBe(source)
 })
 
-test('a formula of its own stands by itself', () => {
+test('[CH-86] a formula of its own stands by itself', () => {
   expect(treeOf('so\n\n$$\na = b\n$$\n\nand')).toMatchObject([{}, { type: 'maths', source: 'a = b' }, {}])
   expect(treeOf('\\[ a = b \\]')).toMatchObject([{ type: 'maths', source: 'a = b' }])
 })
 
-test('code is known to be whole when its fence is closed', () => {
+test('[CH-86] code is known to be whole when its fence is closed', () => {
   const code = (markdown: string) => treeOf(markdown)[0] as Extract<BlockNode, { type: 'code' }>
   expect(code('```ts\nconst a = 1')).toMatchObject({ language: 'ts', text: 'const a = 1', closed: false })
   expect(code('```ts\nconst a = 1\n```')).toMatchObject({ closed: true })

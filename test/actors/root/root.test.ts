@@ -114,7 +114,7 @@ test('[INV-1] nobody sees a state before it is durable: a reader waits for the c
   expect([before, read]).toEqual([undefined, 2])
 })
 
-test('[INV-5] a host that was frozen while another took over lets nothing out of what it had written before', async () => {
+test('[INV-5, CH-76] a host that was frozen while another took over lets nothing out of what it had written before', async () => {
   const world = await aWorld()
   const puppets = new Puppets()
   const acting = registerMachine(

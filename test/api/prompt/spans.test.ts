@@ -66,6 +66,28 @@ test('[CH-88] the way to the first token is told in parts that add up, thinking 
   expect(latency.parts.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(100, 0)
 })
 
+test('[CH-89] the overhead of a run leaves out what the model takes, and its parts add up', async () => {
+  const clock = virtualClock()
+  const asked = Promise.withResolvers<void>()
+  const model = () => {
+    asked.resolve()
+    return { delayMs: 30_000, text: 'yes' }
+  }
+  const { gateway } = await aGateway({ clock }, app(model, { environment: { clock } }))
+  const { request, event } = await aSocket(gateway.url)
+  await request('chat.send', { sessionKey: 'main', message: 'hi', idempotencyKey: 'k1' })
+  await asked.promise
+  await clock.advance(30_000)
+  await event('chat', ({ state }) => state === 'final')
+
+  const [{ overhead }] = (await request('trace.spans', { sessionKey: 'main', runId: 'k1' })).payload.runs as [RunTrace]
+  const { total, ...parts } = overhead as Record<string, number>
+  expect(Object.keys(parts)).toEqual(['connect', 'auth', 'acknowledgement', 'session', 'model', 'prompt', 'skills'])
+  expect(total).toBeCloseTo(Object.values(parts).reduce((sum, ms) => sum + ms, 0))
+  // The budget of the row; in virtual time only a model's time could exceed it.
+  expect(total).toBeLessThan(100)
+})
+
 test('[CH-92] after eleven minutes with a cache of ten the run is cold, and its trace says so', async () => {
   const clock = virtualClock()
   const agents = [agent({ name: 'main', model: 'test/model', context: { cacheMs: 600_000 } })]
