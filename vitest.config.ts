@@ -1,25 +1,17 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { keepScratchInMemory } from './test/support/scratch.ts'
 import { apart, long, together } from './test/tiers.ts'
 
-/**
- * Vite always adds the condition `development`, and with it XState's development build, which warns and checks more than the one users
- * get. Tests shall meet what users run, so it is taken out again once the configuration stands (test/tidy.test.ts sees to it).
- */
-const likeUsers = {
-  name: 'conditions-of-plain-node',
-  configResolved(config: { ssr: { resolve?: Resolve }; environments: Record<string, { resolve: Resolve }> }) {
-    for (const resolve of [config.ssr.resolve, ...Object.values(config.environments).map((environment) => environment.resolve)])
-      if (resolve?.conditions) resolve.conditions = resolve.conditions.filter((condition) => !condition.startsWith('development'))
-  },
-}
-type Resolve = { conditions?: string[] }
+// Node reads its address when a process starts: what one worker or child has compiled, the next one need not.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/statecast/compiled', import.meta.url))
+
+keepScratchInMemory()
 
 const project = (name: string, include: string[], isolate: boolean) => ({ extends: true as const, test: { name, include, isolate } })
 
 export default defineConfig({
-  plugins: [likeUsers],
   test: {
     // `npm test` runs the first two, `npm run test:long` the last; which file is in which: test/tiers.ts.
     projects: [project('together', together, false), project('apart', apart, true), project('long', long, true)],
@@ -28,8 +20,6 @@ export default defineConfig({
     pool: 'forks',
     // Much of the time is waiting for servers and processes: on a small machine more of them run than it has cores.
     maxWorkers: Math.max(3, availableParallelism() - 1),
-    // The processes that tests start need not compile again what another one has.
-    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/statecast/compiled', import.meta.url)) },
     // Only there to end what hangs: real processes start, die and recover in some tests, on machines that have other work.
     testTimeout: 180_000,
     hookTimeout: 180_000,
@@ -37,6 +27,9 @@ export default defineConfig({
     // The same for expect.poll as test/setup.ts has for vi.waitFor.
     expect: { poll: { timeout: 60_000, interval: 50 } },
     setupFiles: ['test/setup.ts'],
+    reporters: ['default', './test/support/budget.reporter.ts'],
+    // Node itself loads sources and tests, as it does for users: nothing is transformed, no condition of a bundler applies, and no module can be replaced.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     restoreMocks: true,
   },
 })

@@ -1,6 +1,18 @@
-/** Where a test waits for a fact it may take its time: two test files share a machine of two cores, with servers and processes of their own. */
-import { vi } from 'vitest'
+/** What each test file begins with: patience, and an end for what helpers open. */
+import { afterAll, afterEach, vi } from 'vitest'
+import { cleanUpFile, cleanUpTest } from './support/cleanup.ts'
+import { costFromHere } from './support/cost.ts'
 
+const cost = costFromHere()
+// First, so that they run after the hooks of the file.
+// biome-ignore lint/correctness/noEmptyPattern: vitest gives the file as the second argument, and takes only a pattern as the first
+afterAll(({}, { file }) => {
+  file.meta.cost = cost()
+})
+afterAll(cleanUpFile)
+afterEach(cleanUpTest)
+
+/** Where a test waits for a fact it may take its time: test files share a machine of two cores, with servers and processes of their own. */
 const patience = { timeout: 60_000, interval: 50 }
 const { waitFor } = vi
 

@@ -2,33 +2,16 @@
  * Which test file runs when, and with whom.
  *
  * - `*.long.test.ts` takes minutes and belongs to `npm run test:long`; every other file to `npm test`.
- * - A file shares its process with others, which saves it loading everything anew, unless it, or a helper that it imports, touches the process: starts another
- *   one or a thread, reads or sets its environment, listens to its signals, or puts something in the place of a module.
+ * - Files share a process, which spares loading everything again. So what a file changes outside of its tests it restores: environment, listeners,
+ *   spies. A file that cannot, or that measures its process, gets a process of its own; its header says so: `Isolated: <reason>`.
  */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { isToday } from './support/share.ts'
-import { filesUnder, importsIn, repository, resolveImport, textOf, withoutComments } from './tidy/sources.ts'
+import { filesUnder, textOf } from './tidy/sources.ts'
 
-const touches =
-  /['"]node:(?:child_process|worker_threads|cluster)['"]|\bprocess\.(?:env|chdir|cwd|on|once|off|exit|kill|umask)\b|\bvi\.(?:mock|doMock|stub\w+|useFakeTimers)\b/
-
-/** They start servers, which touch nothing of the process that the tests of another file would see. */
-const harmless = new Set(['test/support/nats.ts', 'test/support/guard.ts'])
-const ours = (path: string): boolean => path.startsWith('test/') && path.endsWith('.ts') && existsSync(join(repository, path))
-
-/** By file, whether it or a helper of it does. */
-const known = new Map<string, boolean>()
-const touchesProcess = (file: string): boolean => {
-  const answer = known.get(file)
-  if (answer !== undefined) return answer
-  // Two that import each other would ask for ever.
-  known.set(file, false)
-  const text = textOf(file)
-  const helpers = importsIn(text).flatMap(({ path }) => resolveImport(file, path) ?? [])
-  const touching = touches.test(withoutComments(text)) || helpers.some((path) => ours(path) && !harmless.has(path) && touchesProcess(path))
-  known.set(file, touching)
-  return touching
+/** @returns why a file needs a process of its own, as its first comment says; undefined when it shares one */
+export const isolationReason = (text: string): string | undefined => {
+  const [header = ''] = /^\s*(?:\/\*[\s\S]*?\*\/|(?:\/\/.*\n)+)/.exec(text) ?? []
+  return /\bIsolated: *([^\s*][^\n*]*)/.exec(header)?.[1]?.trim()
 }
 
 const files = filesUnder('test').filter((path) => path.endsWith('.test.ts'))
@@ -40,5 +23,5 @@ const isTold = (file: string, place: number): boolean => process.env.CI === unde
 export const long = files.filter(isLong).filter(isTold)
 const short = files.filter((file) => !isLong(file))
 /** Each in a process of its own. */
-export const apart = short.filter(touchesProcess)
-export const together = short.filter((file) => !touchesProcess(file))
+export const apart = short.filter((file) => isolationReason(textOf(file)) !== undefined)
+export const together = short.filter((file) => !apart.includes(file))

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterEach } from 'vitest'
+import { afterThisTest } from '../support/cleanup.ts'
 import { repository } from '../tidy/sources.ts'
 
 const bin = join(repository, 'bin/statecast.js')
@@ -19,16 +19,9 @@ const cleanEnvironment = Object.fromEntries(Object.entries(process.env).filter((
 export type Ended = { code: number | null; stdout: string; stderr: string; lines: string[] }
 export type Running = { process: ChildProcess; ended: Promise<Ended>; firstLine: Promise<string> }
 
-const running = new Set<ChildProcess>()
-const folders: string[] = []
-afterEach(() => {
-  for (const child of running) child.kill('SIGKILL')
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
-})
-
 export const aFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'statecast-cli-'))
-  folders.push(folder)
+  afterThisTest(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
   return folder
 }
 
@@ -36,7 +29,7 @@ type How = { folder: string; input?: string | Buffer; env?: Record<string, strin
 
 export const start = ({ folder, input = '', env = {}, keepStdinOpen = false }: How, ...args: string[]): Running => {
   const child = spawn(process.execPath, [bin, ...args], { cwd: folder, env: { ...cleanEnvironment, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
-  running.add(child)
+  afterThisTest(() => child.kill('SIGKILL'))
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => {
@@ -48,11 +41,9 @@ export const start = ({ folder, input = '', env = {}, keepStdinOpen = false }: H
   // Somebody may have enough before everything is written.
   child.stdin.on('error', () => undefined)
   if (!keepStdinOpen) child.stdin.end(input)
-  const ended = once(child, 'close')
-    .finally(() => running.delete(child))
-    .then(([code]): Ended => {
-      return { code: code as number | null, stdout, stderr, lines: stdout.split('\n').filter((line) => line !== '') }
-    })
+  const ended = once(child, 'close').then(([code]): Ended => {
+    return { code: code as number | null, stdout, stderr, lines: stdout.split('\n').filter((line) => line !== '') }
+  })
   const firstLine = new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once('line', resolve)
     ended.then((end) => reject(new Error(`ended with ${end.code} before it said anything: ${end.stderr}`)), reject)

@@ -5,13 +5,13 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { openEmbedded } from '../../src/transport/embedded/open.ts'
+import { diskFolder } from '../support/scratch.ts'
 import { anEnvironment, aSession, textOf } from '../transport/harness.ts'
 import { compileShim, Disk, type DiskEvent, readTrace, sectorBytes } from './disk.ts'
 import { seeded } from './runs.ts'
@@ -32,7 +32,7 @@ const places = ['thread', 'here', ''] as const
 /** @param lifeMax images of one writer, before a fresh one begins */
 export const powerCuts = async (images: number, seed: number, lifeMax = 14): Promise<PowerCuts> => {
   const random = seeded(seed)
-  const base = mkdtempSync(join(tmpdir(), 'statecast-power-'))
+  const base = diskFolder('statecast-power-')
   const sum: PowerCuts = { images: 0, lossy: 0, torn: 0, syncs: 0, entries: 0, violations: [] }
   try {
     const shim = compileShim(base)

@@ -1,11 +1,10 @@
 /** Forks where several nodes share the work. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { natsServer } from '../../scripts/nats-server.ts'
 import { agent, createRuntime, type Runtime } from '../../src/index.ts'
 import { partsOf } from '../../src/runtime/index.ts'
-import { type Nats, natsFetchMs, startNats } from '../support/nats.ts'
+import { natsForAll } from '../support/nats.ts'
 
-let server: Nats
+const server = natsForAll()
 let nodes: Runtime[]
 const aNode = () =>
   createRuntime({
@@ -14,13 +13,10 @@ const aNode = () =>
     models: { 'test/model': ({ messages }) => ({ text: `I heard ${messages.length}` }) },
   })
 beforeAll(async () => {
-  await natsServer()
-  server = await startNats()
   nodes = await Promise.all([aNode(), aNode()])
-}, natsFetchMs)
+})
 afterAll(async () => {
   await Promise.all(nodes.map((node) => node.close()))
-  await server.stop()
 })
 
 const says = async (node: Runtime, key: string, text: string) => (await (await node.session(key).send(text)).result()).text

@@ -3,12 +3,13 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { decodeCommit } from '../../src/actors/journal/codec.ts'
 import { formatAddress } from '../../src/contracts/subjects.ts'
 import { agent, createRuntime, isRuntimeError, type Runtime, tool } from '../../src/index.ts'
 import { partsOf } from '../../src/runtime/index.ts'
+import { afterThisFile } from '../support/cleanup.ts'
 import { expectEndedOnce, expectPaired, type Story } from './harness.ts'
 
 type Act =
@@ -53,10 +54,11 @@ const script = ({ messages }: { messages: { role: string }[] }) => {
   }
 }
 
-const base = mkdtempSync(join(tmpdir(), 'statecast-random-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
-let folders = 0
-const aFolder = (): string => join(base, `${(folders += 1)}`)
+const aFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'statecast-random-'))
+  afterThisFile(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
 
 const refusals = ['overloaded', 'already_decided', 'session_busy', 'bad_request', 'conflict', 'not_found']
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,34 +1,38 @@
 /** When folders of skills are watched. */
-import { expect, test, vi } from 'vitest'
+import fs, { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { createRuntime } from '../../src/index.ts'
 import { testRuntime } from '../../src/testing/index.ts'
-import type { watchFolders } from '../../src/tools/skills/watch.ts'
 
-const watched = vi.hoisted(() => vi.fn<(folders: readonly string[]) => void>())
-vi.mock('../../src/tools/skills/watch.ts', async (original) => {
-  const real = await original<{ watchFolders: typeof watchFolders }>()
-  return {
-    watchFolders: (...given: Parameters<typeof watchFolders>) => {
-      watched(given[0])
-      return real.watchFolders(...given)
-    },
-  }
+let watch = vi.spyOn(fs, 'watch')
+const watchedPaths = () => watch.mock.calls.map(([path]) => path)
+beforeEach(() => {
+  watch = vi.spyOn(fs, 'watch')
+  // Named imports of a built-in module follow its object only after this.
+  syncBuiltinESMExports()
+})
+afterEach(() => {
+  watch.mockRestore()
+  syncBuiltinESMExports()
 })
 
 test('[CH-57] a runtime whose time is simulated watches no folder, unless its skills are configured', async () => {
-  watched.mockClear()
-
   await (await testRuntime()).close()
-  expect(watched).not.toHaveBeenCalled()
+  expect(watchedPaths()).toEqual([])
 
   await (await testRuntime({ skills: {} })).close()
-  expect(watched).toHaveBeenCalledOnce()
+  expect(watchedPaths()).not.toEqual([])
 })
 
 test('[CH-57] a runtime in the time of this machine watches the skills of its workspace', async () => {
-  watched.mockClear()
+  const workspace = mkdtempSync(join(tmpdir(), 'statecast-skills-'))
+  onTestFinished(() => rmSync(workspace, { recursive: true, force: true }))
+  mkdirSync(join(workspace, 'skills'))
 
-  await (await createRuntime({ transport: 'memory:' })).close()
+  await (await createRuntime({ transport: 'memory:', workspace })).close()
 
-  expect(watched).toHaveBeenCalledWith(expect.arrayContaining([expect.stringMatching(/skills$/)]))
+  expect(watchedPaths()).toContain(join(workspace, 'skills'))
 })

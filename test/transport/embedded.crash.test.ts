@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { openEmbedded } from '../../src/transport/embedded/open.ts'
 import { startWriter } from '../../src/transport/embedded/writer.ts'
+import { diskFolder } from '../support/scratch.ts'
 import { aChild, folders, neverHere } from './folder.ts'
 import { anEnvironment, aSession, awake, bytesOf, textOf } from './harness.ts'
 
-const aFolder = folders()
+const aFolder = folders(diskFolder)
 const dyingWriter = new URL('./fixtures/dying-writer.ts', import.meta.url)
 
 test('after kill -9 in the middle of many appends everything acknowledged is there, gapless, and work goes on', async () => {

@@ -6,10 +6,11 @@ import { openForWriting } from '../../src/transport/embedded/database.ts'
 import { groupCommit } from '../../src/transport/embedded/group-commit.ts'
 import { highWater } from '../../src/transport/embedded/high-water.ts'
 import { type OpenFiles, openFiles } from '../../src/transport/embedded/open-files.ts'
+import { diskFolder } from '../support/scratch.ts'
 import { folders } from './folder.ts'
 import { bytesOf } from './harness.ts'
 
-const aFolder = folders()
+const aFolder = folders(diskFolder)
 
 /** A writer of which something happens to the folder once, after the writer has looked at it and before it commits. */
 const aWriter = (meanwhile: (folder: string) => void) => {

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Transport } from '../../src/contracts/transport.ts'
 import { openEmbedded, readOwner } from '../../src/transport/embedded/open.ts'
+import { diskFolder } from '../support/scratch.ts'
 import { folders } from './folder.ts'
 import { anEnvironment, aSession, awake, bytesOf, textOf } from './harness.ts'
 
-const aFolder = folders()
+const aFolder = folders(diskFolder)
 const open = (folder: string): Promise<Transport> => openEmbedded({ folder, environment: anEnvironment() })
 
 /** A folder in use, with three frames acknowledged. */

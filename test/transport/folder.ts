@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
 import type { WriterOptions } from '../../src/transport/embedded/writer.ts'
 
-/** Makes fresh folders that are gone after the test file. */
-export const folders = (): (() => string) => {
-  const base = mkdtempSync(join(tmpdir(), 'statecast-transport-'))
+/** Makes fresh folders that are gone after the test file. @param make where they lie: {@link diskFolder} for those that test durability */
+export const folders = (make = (name: string): string => mkdtempSync(join(tmpdir(), name))): (() => string) => {
+  const base = make('statecast-transport-')
   afterAll(() => rmSync(base, { recursive: true, force: true }))
   let count = 0
   return () => join(base, `${(count += 1)}`)

@@ -16,17 +16,31 @@ import { isMachine } from '../state-nodes.ts'
  * @returns 16 hex digits @throws RuntimeError not_durable when the config holds data that cannot be compared, with each place
  */
 export const machineSignature = (machine: AnyStateMachine): string => {
-  const { description, problems } = describe(machine)
-  if (problems.length > 0)
+  const { signature, problems } = signed(machine)
+  if (signature === undefined)
     throw new RuntimeError('not_durable', `machine '${machine.id}' has no signature: ${problems.join('; ')}`, {
       hint: plainDataHint,
       data: { problems },
     })
-  return hexOf(sha256(JSON.stringify(canonical(description)))).slice(0, 16)
+  return signature
 }
 
 /** Every place whose data cannot be part of a signature: a bigint, a symbol, a circle, or data nested too deep. */
-export const unsignedParts = (machine: AnyStateMachine): string[] => describe(machine).problems
+export const unsignedParts = (machine: AnyStateMachine): readonly string[] => signed(machine).problems
+
+type Signed = { signature: string | undefined; problems: readonly string[] }
+
+/** A machine does not change once it is made, and registration, charts and coverage each want its signature. */
+const known = new WeakMap<AnyStateMachine, Signed>()
+
+const signed = (machine: AnyStateMachine): Signed => {
+  const before = known.get(machine)
+  if (before) return before
+  const { description, problems } = describe(machine)
+  const signature = problems.length > 0 ? undefined : hexOf(sha256(JSON.stringify(canonical(description)))).slice(0, 16)
+  known.set(machine, { signature, problems })
+  return { signature, problems }
+}
 
 export const plainDataHint =
   'keep the data in a config plain JSON: write a bigint or a symbol as text, break circles; what cannot be written down comes from a function, such as ({ context }) => …'

@@ -1,22 +1,14 @@
 /** A gateway in this process, on a store in memory and a port of its own. */
 
 import { request } from 'node:http'
-import { afterEach } from 'vitest'
 import { z } from 'zod'
-import { type Gateway, type ServeOptions, serveGateway } from '../../../src/api/http/serve.ts'
-import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../../src/index.ts'
+import { type ServeOptions, serveGateway } from '../../../src/api/http/serve.ts'
+import { agent, createRuntime, type RuntimeOptions, tool } from '../../../src/index.ts'
 import { partsOf } from '../../../src/runtime/index.ts'
+import { afterThisTest } from '../../support/cleanup.ts'
 import { textOf } from '../../support/openai-server.ts'
 
 export const token = 'a-token-of-thirty-two-characters'
-
-const open: { runtime: Runtime; gateway: Gateway }[] = []
-afterEach(async () => {
-  for (const { runtime, gateway } of open.splice(0)) {
-    await gateway.close()
-    await runtime.close()
-  }
-})
 
 export type Reply = { status: number; headers: Record<string, string | string[] | undefined>; text: string; json: any }
 
@@ -43,7 +35,10 @@ export const aGateway = async (options: Partial<ServeOptions> = {}, app: Runtime
   })
   const served = { runtime: () => runtime, log: partsOf(runtime).environment.log, host: '127.0.0.1', port: 0, tokens: [token] }
   const gateway = await serveGateway({ ...served, ...options })
-  open.push({ runtime, gateway })
+  afterThisTest(async () => {
+    await gateway.close()
+    await runtime.close()
+  })
 
   /** Over node:http, where every header can be set. */
   const call = (

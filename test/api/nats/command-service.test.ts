@@ -1,28 +1,24 @@
 /** Commands over plain NATS: what any client in any language can ask, and what the NATS tools see of a node. */
 import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { natsServer } from '../../../scripts/nats-server.ts'
 import { commands } from '../../../src/contracts/commands.ts'
 import { agent, createRuntime, type Runtime } from '../../../src/index.ts'
-import { type Nats, natsFetchMs, startNats } from '../../support/nats.ts'
+import { natsForAll } from '../../support/nats.ts'
 
-let server: Nats
+const server = natsForAll()
 let runtime: Runtime
 let nc: NatsConnection
 beforeAll(async () => {
-  await natsServer()
-  server = await startNats()
   runtime = await createRuntime({
     transport: server.url,
     agents: [agent({ name: 'main', model: 'test/model', limits: { modelCall: { outputCharsMax: 2_000_000 } } })],
     models: { 'test/model': ({ messages }) => ({ text: JSON.stringify(messages.at(-1)).includes('long') ? 'x'.repeat(1_200_000) : 'hello' }) },
   })
   nc = await connect({ servers: server.url })
-}, natsFetchMs)
+})
 afterAll(async () => {
   await nc.close()
   await runtime.close()
-  await server.stop()
 })
 
 const ask = (command: string, body?: unknown): Promise<Msg> =>

@@ -1,22 +1,14 @@
 /** A web chat as `useChat` has it, on a real gateway; and a model whose words the test writes. */
 import { AbstractChat, type ChatInit, type ChatState, DefaultChatTransport, type UIMessage } from 'ai'
-import { afterEach } from 'vitest'
 import { z } from 'zod'
 import type { GatewayLimits } from '../../../src/api/http/limits.ts'
-import { type Gateway, serveGateway } from '../../../src/api/http/serve.ts'
+import { serveGateway } from '../../../src/api/http/serve.ts'
 import type { ModelResponse } from '../../../src/contracts/model.ts'
-import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../../src/index.ts'
+import { agent, createRuntime, type RuntimeOptions, tool } from '../../../src/index.ts'
 import { partsOf } from '../../../src/runtime/index.ts'
+import { afterThisTest } from '../../support/cleanup.ts'
 
 export const token = 'a-token-of-thirty-two-characters'
-
-const open: { runtime: Runtime; gateway: Gateway }[] = []
-afterEach(async () => {
-  for (const { runtime, gateway } of open.splice(0)) {
-    await gateway.close()
-    await runtime.close()
-  }
-})
 
 const noUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0, cacheWriteTokens: 0 }
 
@@ -100,7 +92,10 @@ export const aNode = async (options: Partial<RuntimeOptions> & { limits?: Partia
     tokens: [token],
     ...(limits === undefined ? {} : { limits }),
   })
-  open.push({ runtime, gateway })
+  afterThisTest(async () => {
+    await gateway.close()
+    await runtime.close()
+  })
   const headers = { authorization: `Bearer ${token}` }
   const post = (body: unknown) =>
     fetch(`${gateway.url}/api/chat`, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) })

@@ -2,10 +2,10 @@
 import { lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai'
 import { expect, test, vi } from 'vitest'
 import { agent, type RuntimeOptions } from '../../../src/index.ts'
-import { ownNats } from '../../support/nats.ts'
+import { natsForAll } from '../../support/nats.ts'
 import { aNode, danger, partsIn, said } from './harness.ts'
 
-const server = ownNats()
+const server = natsForAll()
 
 const nodes = async () => {
   const options: Partial<RuntimeOptions> = {

@@ -1,15 +1,10 @@
 /** Nodes on one store in memory, each with a gateway. */
-import { afterEach } from 'vitest'
 import { type Gateway, serveGateway } from '../../../src/api/http/serve.ts'
 import { agent, createRuntime, type Model, type Runtime, scriptedModel } from '../../../src/index.ts'
 import { partsOf, systemEnvironment } from '../../../src/runtime/index.ts'
 import { createMemoryStore, openMemory } from '../../../src/transport/memory/open.ts'
+import { afterThisTest } from '../../support/cleanup.ts'
 import { token } from '../http/harness.ts'
-
-const open: { close(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close()
-})
 
 /** Nodes on one store; those that do not resume work on nothing and only answer. */
 export const aCluster = () => {
@@ -39,7 +34,7 @@ export const aCluster = () => {
     })
     const { log } = partsOf(runtime).environment
     const gateway = await serveGateway({ runtime: () => runtime, log, host: '127.0.0.1', port: 0, tokens: [token] })
-    open.push(runtime, gateway)
+    for (const one of [runtime, gateway]) afterThisTest(() => one.close())
     return { runtime, gateway }
   }
   return { node, goOn }

@@ -1,13 +1,8 @@
 /** A client of the gateway's WebSocket with nothing of ours in it: frames as anybody would write them. */
-import { afterEach } from 'vitest'
 import WebSocket from 'ws'
 import type { EventFrame, GatewayEventName, GatewayEvents } from '../../../src/contracts/gateway.ts'
+import { afterThisTest } from '../../support/cleanup.ts'
 import { token } from '../http/harness.ts'
-
-const open: WebSocket[] = []
-afterEach(() => {
-  for (const socket of open.splice(0)) socket.terminate()
-})
 
 export type Answer = { ok: boolean; payload?: any; error?: any }
 type Options = { headers?: Record<string, string>; path?: string }
@@ -15,7 +10,7 @@ type Options = { headers?: Record<string, string>; path?: string }
 /** A socket that has said nothing yet. */
 export const rawSocket = (url: string, { headers = {}, path = '/ws' }: Options = {}) => {
   const socket = new WebSocket(`${url.replace('http', 'ws')}${path}`, { headers })
-  open.push(socket)
+  afterThisTest(() => socket.terminate())
   const frames: any[] = []
   let wake = Promise.withResolvers<void>()
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {

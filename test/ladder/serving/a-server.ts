@@ -1,28 +1,23 @@
 /** Executables behind a real HTTP server, and a reader of server-sent events that is not ours. */
 import type { AddressInfo } from 'node:net'
 import { serve as serveNode } from '@hono/node-server'
-import { afterEach } from 'vitest'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/index.ts'
 import { type AnyExecutable, type Handler, ladder, type ServeOptions, serve } from '../../../src/ladder/index.ts'
+import { afterThisTest } from '../../support/cleanup.ts'
 
 export const token = 'a-token-of-thirty-two-characters'
 export type Frame = { event: string; id?: string; data: any }
 
-const open: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close()
-})
-
 export const listening = async (handler: Handler): Promise<string> => {
   const server = serveNode({ fetch: handler, hostname: '127.0.0.1', port: 0 })
   await new Promise<void>((resolve) => server.once('listening', resolve))
-  open.push(() => new Promise((resolve) => ('closeAllConnections' in server && server.closeAllConnections(), server.close(resolve))))
+  afterThisTest(() => new Promise((resolve) => ('closeAllConnections' in server && server.closeAllConnections(), server.close(resolve))))
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 export const aServer = async (executables: AnyExecutable[], options: Partial<ServeOptions> = {}, app: RuntimeOptions = {}) => {
   const runtime: Runtime = await createRuntime({ transport: 'memory:', extensions: [ladder({ executables })], ...app })
-  open.push(() => runtime.close())
+  afterThisTest(() => runtime.close())
   const url = await listening(serve(executables, { token, ...options }))
   const post = (path: string, body?: unknown, { headers = {}, ...more }: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {}) =>
     fetch(`${url}${path}`, {

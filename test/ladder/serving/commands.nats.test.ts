@@ -2,12 +2,11 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { natsServer } from '../../../scripts/nats-server.ts'
 import { createRuntime, type Runtime } from '../../../src/index.ts'
 import { agent, batch, ladder, workflow } from '../../../src/ladder/index.ts'
-import { type Nats, natsFetchMs, startNats } from '../../support/nats.ts'
+import { natsForAll } from '../../support/nats.ts'
 
-let server: Nats
+const server = natsForAll()
 let runtime: Runtime
 let nc: NatsConnection
 let ran = 0
@@ -26,19 +25,16 @@ const grow = workflow({
 const echo = agent({ name: 'echo', model: 'test/a' })
 
 beforeAll(async () => {
-  await natsServer()
-  server = await startNats()
   runtime = await createRuntime({
     transport: server.url,
     extensions: [ladder({ executables: [count, grow, echo, batch(count)], serve: true })],
     models: { 'test/a': () => ({ text: 'hello' }) },
   })
   nc = await connect({ servers: server.url })
-}, natsFetchMs)
+})
 afterAll(async () => {
   await nc.close()
   await runtime.close()
-  await server.stop()
 })
 
 const ask = async (command: string, body: object = {}): Promise<any> =>

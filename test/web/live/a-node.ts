@@ -4,9 +4,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { aFolder, start } from '../../cli/run.ts'
 import { launchChromium } from '../../support/chromium.ts'
+import { afterThisTest } from '../../support/cleanup.ts'
 import { repository } from '../../tidy/sources.ts'
 
 const app = join(repository, 'test/web/live/app.ts')
@@ -19,17 +20,15 @@ export const withLiveBrowser = (): void => {
   afterAll(() => browser?.close())
 }
 
-const contexts: BrowserContext[] = []
 const complaints: string[] = []
-// Before the nodes are killed, which `start` has seen to earlier and does after this: no page loses what it was just loading.
-afterEach(async () => {
-  for (const context of contexts.splice(0)) await context.close()
-  expect(complaints.splice(0)).toEqual([])
-})
 
 const aContext = async (options?: BrowserContextOptions): Promise<BrowserContext> => {
   const context = await browser.newContext(options)
-  contexts.push(context)
+  // Opened after the node, so closed before it is killed: no page loses what it was just loading.
+  afterThisTest(async () => {
+    await context.close()
+    expect(complaints.splice(0)).toEqual([])
+  })
   return context
 }
 

@@ -1,0 +1,73 @@
+/**
+ * Where the temporary files of tests lie. Most stores are there to be read again by the same test, not to survive a power cut, so they lie in memory where
+ * the machine offers that: an fsync costs nothing there. What tests durability takes {@link diskFolder}.
+ */
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const memory = '/dev/shm'
+const prefix = 'statecast-test-'
+/** Tests of large stores need some; containers often have 64 MiB there. */
+const roomMin = 2 * 1024 ** 3
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** What a run left that was killed would take memory until the machine restarts. */
+const removeAbandoned = (): void => {
+  for (const name of readdirSync(memory))
+    if (name.startsWith(prefix) && !isAlive(Number(name.slice(prefix.length)))) rmSync(join(memory, name), { recursive: true, force: true })
+}
+
+/** Tests run programs that they write: some machines allow none there. */
+const canRunPrograms = (folder: string): boolean => {
+  const program = join(folder, 'program')
+  writeFileSync(program, '#!/bin/sh\n')
+  chmodSync(program, 0o700)
+  try {
+    execFileSync(program)
+    return true
+  } catch {
+    return false
+  } finally {
+    rmSync(program)
+  }
+}
+
+/** A folder in memory for the temporary files of this run; undefined where there is none, too little room, or no program may run in it. */
+const memoryFolder = (): string | undefined => {
+  const folder = join(memory, `${prefix}${process.pid}`)
+  try {
+    removeAbandoned()
+    const { bavail, bsize } = statfsSync(memory)
+    if (bavail * bsize < roomMin) return undefined
+    mkdirSync(folder, { mode: 0o700 })
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+    if (canRunPrograms(folder)) return folder
+    rmSync(folder, { recursive: true, force: true })
+  } catch {
+    // Another machine: its disk does as well.
+  }
+  return undefined
+}
+
+/** For vitest.config.ts, before workers start: `tmpdir()` is in memory from now on. A `TMPDIR` that the caller has set stays. */
+export const keepScratchInMemory = (): void => {
+  if (process.env.TMPDIR !== undefined || process.platform !== 'linux') return
+  const disk = tmpdir()
+  const folder = memoryFolder()
+  if (folder === undefined) return
+  process.env.STATECAST_TEST_DISK = disk
+  process.env.TMPDIR = folder
+}
+
+/** A new folder on the disk of this machine. The caller removes it. */
+export const diskFolder = (name: string): string => mkdtempSync(join(process.env.STATECAST_TEST_DISK ?? tmpdir(), name))
