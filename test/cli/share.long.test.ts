@@ -2,26 +2,28 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { How, Running } from './folders.ts'
+import { startProcess } from './processes.ts'
 import { aFolder, start, statecast, testApp, untilFile } from './run.ts'
 
 /** A chat that nobody started a node for, in the middle of its conversation. */
-const anOpenChat = async () => {
+const anOpenChat = async <Started extends Running>(begin: (how: How, ...args: string[]) => Started) => {
   const folder = aFolder()
-  const chat = start({ folder, keepStdinOpen: true }, 'chat', '--app', testApp)
-  chat.process.stdin?.write('hi\n')
+  const chat = begin({ folder, keepStdinOpen: true }, 'chat', '--app', testApp)
+  chat.stdin.write('hi\n')
   await chat.firstLine
-  return { folder, chat, leave: () => chat.process.stdin?.end() }
+  return { folder, chat, leave: () => chat.stdin.end() }
 }
 
 test('with a chat open, commands in another terminal look at its conversations, talk in others and decide', async () => {
-  const { folder, chat, leave } = await anOpenChat()
+  const { folder, chat, leave } = await anOpenChat(start)
 
   const history = await statecast({ folder }, 'history', 'main')
   const danger = await statecast({ folder }, 'send', 'other', 'danger')
   const approvals = await statecast({ folder }, 'approvals')
   const call = /statecast approve other (\S+)/.exec(approvals.stdout)?.[1] ?? ''
   const approved = await statecast({ folder }, 'approve', 'other', call, '--wait')
-  chat.process.stdin?.write('still there\n')
+  chat.stdin.write('still there\n')
   leave()
   const ended = await chat.ended
 
@@ -45,7 +47,7 @@ test('a send that takes long can be looked at, too, and its token is for its own
 })
 
 test('what ends the chat ends its gateway: who waits for an answer is told, and the folder is free again', async () => {
-  const { folder, chat, leave } = await anOpenChat()
+  const { folder, chat, leave } = await anOpenChat(start)
   const waiting = start({ folder }, 'send', 'other', 'wait b')
   await untilFile(join(folder, 'b.started'))
   const { url } = JSON.parse(readFileSync(join(folder, '.statecast/owner.json'), 'utf8')) as { url: string }
@@ -62,19 +64,19 @@ test('what ends the chat ends its gateway: who waits for an answer is told, and 
 })
 
 test('a chat that is killed leaves nothing behind that keeps others away', async () => {
-  const { folder, chat } = await anOpenChat()
+  const { folder, chat } = await anOpenChat(startProcess)
   await statecast({ folder }, 'sessions')
-  chat.process.kill('SIGKILL')
+  chat.kill()
   await chat.ended
 
   expect(await statecast({ folder }, 'history', 'main', '--app', testApp)).toMatchObject({ code: 0, stdout: expect.stringContaining('echo hi') })
 })
 
 test('a node that is to be started beside a chat is refused with what to do', async () => {
-  const { folder, chat } = await anOpenChat()
+  const { folder } = await anOpenChat(start)
 
   const { code, stderr } = await statecast({ folder }, 'up', '--port', '0', '--app', testApp)
 
   expect(code).toBe(3)
-  expect(stderr).toContain(`other commands talk to it by themselves; to have another one, end process ${chat.process.pid}`)
+  expect(stderr).toContain(`other commands talk to it by themselves; to have another one, end process ${process.pid}`)
 })
