@@ -68,8 +68,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const retention = options.retention && checkRetention(options.retention)
   const check = options.checkDeterminism ?? defaultCheck(options.environment?.variables ?? process.env)
   const { environment, traces } = environmentOf(options, () => begun.cluster?.me)
-  const { folder = process.cwd() } = environment
-  const plugins = await loadPlugins(options.extensions ?? [await defaultChat(options)], folder)
+  const plugins = await loadPlugins(options.extensions ?? [await defaultChat(options)], environment.folder)
   const extensions = checkExtensions(
     plugins.map(({ extension }) => extension),
     ownKinds,
@@ -81,10 +80,10 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   /** What has to end again where this fails. */
   const begun: { cluster?: Cluster; host?: Host; close?: () => Promise<void> } = {}
   const { log } = environment
-  const workspace = checkWorkspace(options.workspace, folder)
+  const workspace = checkWorkspace(options.workspace, environment.folder)
   const names = subjects(options.prefix)
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
-  const env = variables(environment.variables)
+  const env = variables(environment.variables, environment.folder)
   const { serviceTools, skills, mcp, agents, models } = equip(options, { workspace, environment, extensions, env, prefix: names.prefix })
   const { transport, isOurs } = await openStore(options, env, environment)
   try {

@@ -8,10 +8,10 @@ import type { Client } from '../client/index.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { shuttingDownDetail } from '../contracts/transport.ts'
-import { variables } from '../runtime/variables.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import type { Owner } from '../transport/embedded/index.ts'
 import { appFile } from './app-file.ts'
+import { commandVariables } from './command-variables.ts'
 import { agreed } from './contradictions.ts'
 import type { Globals } from './globals.ts'
 import { leave, surroundings } from './surroundings.ts'
@@ -31,7 +31,7 @@ const placeOf = (url: string | undefined): string | undefined =>
  */
 export const givenUrl = ({ url, data }: Globals): string | undefined => {
   const fromData = data === undefined ? undefined : `embedded:${data}`
-  const environment = variables(surroundings().env).STATECAST_URL || undefined
+  const environment = commandVariables().STATECAST_URL || undefined
   agreed(
     'url',
     { by: '--url', value: placeOf(url) },
@@ -57,7 +57,10 @@ export const addressOf = (globals: Globals, { transport }: Pick<RuntimeOptions, 
 /** The node at an address, for a client with the variables of this command. */
 const nodeAt = async (url: string, app: Pick<RuntimeOptions, 'prefix' | 'nats'> = {}): Promise<Client | undefined> => {
   const log = isNats(url) ? (await import('./runtime-environment.ts')).commandLogger() : undefined
-  return nodeFrom(url, { ...definedOf({ prefix: app.prefix, nats: app.nats }), environment: definedOf({ variables: surroundings().env, log }) })
+  return nodeFrom(url, {
+    ...definedOf({ prefix: app.prefix, nats: app.nats }),
+    environment: { variables: surroundings().env, folder: surroundings().cwd(), ...definedOf({ log }) },
+  })
 }
 
 /** Short commands hold the folder for moments. */

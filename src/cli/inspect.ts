@@ -69,7 +69,7 @@ const found = async (client: Client, { kind, id }: Address): Promise<Address> =>
 const tokenOf = async (options: Globals): Promise<string | undefined> => {
   const given = givenUrl(options)
   const transport = given ?? addressOf(options, await loadApp(options.app))
-  return tokenFor(typeof transport === 'string' ? folderOf(transport) : undefined, surroundings().env)
+  return tokenFor(typeof transport === 'string' ? folderOf(transport) : undefined, { variables: surroundings().env, folder: surroundings().cwd() })
 }
 
 /** By a file that only we can read: what a program is started with everybody on this machine can see. */

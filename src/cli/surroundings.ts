@@ -2,8 +2,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { resolve } from 'node:path'
 
-export type Input = NodeJS.ReadableStream & AsyncIterable<Buffer> & { isTTY?: boolean; destroy(): unknown }
-export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
+type Input = NodeJS.ReadableStream & AsyncIterable<Buffer> & { isTTY?: boolean; destroy(): unknown }
+type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 export type Streams = { stdin: Input; stdout: Output; stderr: Output }
 
 // biome-ignore lint/suspicious/noExplicitAny: a signal comes with its name, a stray error with itself

@@ -4,10 +4,11 @@ import { listTools } from '../api/index.ts'
 import { natsClient } from '../client/index.ts'
 import type { RemovedTool } from '../contracts/tool-policy.ts'
 import { createModels } from '../models/index.ts'
-import { agentTable, systemEnvironment, variables, version } from '../runtime/index.ts'
+import { agentTable, systemEnvironment, version } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { mcpServers, readIntroduction, serviceDirectory } from '../tools/index.ts'
 import { connectBus } from '../transport/nats/index.ts'
+import { commandVariables } from './command-variables.ts'
 import { commandLogger } from './runtime-environment.ts'
 import { surroundings } from './surroundings.ts'
 
@@ -59,7 +60,7 @@ const listOf = async (url: string, app: RuntimeOptions): Promise<{ agents: Agent
 const wouldBe = async ({ bus }: Connection, app: RuntimeOptions) => {
   const { agents = [], workspace = surroundings().cwd(), prefix = 'statecast', toolPolicy } = app
   const environment = systemEnvironment({ log: commandLogger() })
-  const env = variables(surroundings().env)
+  const env = commandVariables()
   const directory = serviceDirectory(environment, prefix)
   const mcp = mcpServers(app.mcp, { environment, env, version })
   const table = agentTable(agents, { workspace, environment, directory, mcp, fallbacks: undefined, beforeTool: [], toolPolicy })

@@ -6,10 +6,10 @@ import { checkAddress, folderOf } from '../client/index.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Role, roles } from '../contracts/placement.ts'
-import { variables } from '../runtime/index.ts'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../runtime.ts'
 import { makeDataFolder, writeOwner } from '../transport/embedded/index.ts'
 import { shown } from '../transport/nats/index.ts'
+import { commandVariables } from './command-variables.ts'
 import { addressOf, lockedError } from './connect.ts'
 import { agreed } from './contradictions.ts'
 import type { Globals } from './globals.ts'
@@ -25,7 +25,7 @@ const drainMs = 30_000
 const leftoverMs = 1_000
 
 export const up = async (options: UpOptions): Promise<number> => {
-  const ownToken = variables(surroundings().env).STATECAST_TOKEN || undefined
+  const ownToken = commandVariables().STATECAST_TOKEN || undefined
   checkExposure(options.host, ownToken)
   const app = await loadApp(options.app)
   const transport = addressOf(options, app)

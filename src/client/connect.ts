@@ -19,7 +19,7 @@ export type ConnectOptions = Pick<RuntimeOptions, 'prefix' | 'nats'> & {
 }
 
 /** What it takes from the process, where that is not the process's own. */
-type Around = { environment?: Pick<Partial<Environment>, 'variables' | 'folder' | 'log'> }
+type Around = Pick<Partial<Environment>, 'variables' | 'folder' | 'log'>
 
 /** A node that restarts is back by then. */
 const restartMs = 30_000
@@ -67,7 +67,7 @@ export const fromFolder = (url: string, from?: string): string => {
 /** @returns undefined where no node runs; over HTTP nobody has been asked yet @throws RuntimeError unauthorised when the token of a node is not readable */
 export const nodeAt = async (
   url: string,
-  { token, outageMsMax, prefix, nats, environment = {} }: ConnectOptions & Around = {},
+  { token, outageMsMax, prefix, nats, environment = {} }: ConnectOptions & { environment?: Around } = {},
 ): Promise<Client | undefined> => {
   checkAddress(url)
   if (isNats(url)) {
@@ -80,7 +80,7 @@ export const nodeAt = async (
   const node = folder === undefined ? { url: url.replace(/(?<!\/)\/+$/, '') } : await nodeOf(folder)
   if (node === undefined) return undefined
   const { httpClient } = await import('./http-client.ts')
-  return httpClient({ url: node.url, token: token ?? (await tokenFor(folder, environment.variables)), outageMsMax })
+  return httpClient({ url: node.url, token: token ?? (await tokenFor(folder, environment)), outageMsMax })
 }
 
 /** Short commands hold the folder for moments, and a node that starts will soon say where it is. */
@@ -102,11 +102,11 @@ const ownerOf = async (folder: string): Promise<Owner | undefined> =>
   existsSync(join(folder, 'lock.db')) ? (await import('../transport/embedded/index.ts')).readOwner(folder) : undefined
 
 /** What a node takes: the token of its data folder, else that of the environment. @throws RuntimeError unauthorised */
-export const tokenFor = async (folder: string | undefined, env?: Environment['variables']): Promise<string | undefined> => {
-  if (folder === undefined) return variables(env).STATECAST_TOKEN
+export const tokenFor = async (folder: string | undefined, { variables: env, folder: from }: Around = {}): Promise<string | undefined> => {
+  if (folder === undefined) return variables(env, from).STATECAST_TOKEN
   const { readToken, tokenFile } = await import('../api/http/token.ts')
   try {
-    return readToken(folder) ?? variables(env).STATECAST_TOKEN
+    return readToken(folder) ?? variables(env, from).STATECAST_TOKEN
   } catch (cause) {
     throw new RuntimeError('unauthorised', `the token of the node cannot be read from ${tokenFile(folder)}`, {
       cause,
