@@ -118,3 +118,16 @@ test('with --no-resume a node takes up nothing that was cut off, but whoever is 
   expect(other).toMatchObject({ code: 0, stdout: 'echo hello\n' })
   expect(readFileSync(join(folder, 'c.started'), 'utf8')).toBe('1\n')
 })
+
+test('a chat that is killed leaves nothing behind that keeps others away', async () => {
+  const folder = aFolder()
+  const chat = startProcess({ folder, keepStdinOpen: true }, 'chat', '--app', testApp)
+  chat.stdin.write('hi\n')
+  await chat.firstLine
+  // It serves other commands by then.
+  await statecast({ folder }, 'sessions')
+  chat.kill()
+  await chat.ended
+
+  expect(await statecast({ folder }, 'history', 'main', '--app', testApp)).toMatchObject({ code: 0, stdout: expect.stringContaining('echo hi') })
+})

@@ -2,21 +2,19 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { How, Running } from './folders.ts'
-import { startProcess } from './processes.ts'
 import { aFolder, start, statecast, testApp, untilFile } from './run.ts'
 
 /** A chat that nobody started a node for, in the middle of its conversation. */
-const anOpenChat = async <Started extends Running>(begin: (how: How, ...args: string[]) => Started) => {
+const anOpenChat = async () => {
   const folder = aFolder()
-  const chat = begin({ folder, keepStdinOpen: true }, 'chat', '--app', testApp)
+  const chat = start({ folder, keepStdinOpen: true }, 'chat', '--app', testApp)
   chat.stdin.write('hi\n')
   await chat.firstLine
   return { folder, chat, leave: () => chat.stdin.end() }
 }
 
 test('with a chat open, commands in another terminal look at its conversations, talk in others and decide', async () => {
-  const { folder, chat, leave } = await anOpenChat(start)
+  const { folder, chat, leave } = await anOpenChat()
 
   const history = await statecast({ folder }, 'history', 'main')
   const danger = await statecast({ folder }, 'send', 'other', 'danger')
@@ -47,7 +45,7 @@ test('a send that takes long can be looked at, too, and its token is for its own
 })
 
 test('what ends the chat ends its gateway: who waits for an answer is told, and the folder is free again', async () => {
-  const { folder, chat, leave } = await anOpenChat(start)
+  const { folder, chat, leave } = await anOpenChat()
   const waiting = start({ folder }, 'send', 'other', 'wait b')
   await untilFile(join(folder, 'b.started'))
   const { url } = JSON.parse(readFileSync(join(folder, '.statecast/owner.json'), 'utf8')) as { url: string }
@@ -63,17 +61,9 @@ test('what ends the chat ends its gateway: who waits for an answer is told, and 
   expect((await statecast({ folder, env: {} }, 'sessions', '--app', testApp)).stdout).toMatch(/^other /m)
 })
 
-test('a chat that is killed leaves nothing behind that keeps others away', async () => {
-  const { folder, chat } = await anOpenChat(startProcess)
-  await statecast({ folder }, 'sessions')
-  chat.kill()
-  await chat.ended
-
-  expect(await statecast({ folder }, 'history', 'main', '--app', testApp)).toMatchObject({ code: 0, stdout: expect.stringContaining('echo hi') })
-})
-
 test('a node that is to be started beside a chat is refused with what to do', async () => {
-  const { folder } = await anOpenChat(start)
+  const { folder } = await anOpenChat()
+  await statecast({ folder }, 'sessions')
 
   const { code, stderr } = await statecast({ folder }, 'up', '--port', '0', '--app', testApp)
 
