@@ -8,15 +8,18 @@ import type { Client } from '../client/index.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { shuttingDownDetail } from '../contracts/transport.ts'
+import { variables } from '../runtime/variables.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import type { Owner } from '../transport/embedded/index.ts'
 import { appFile } from './app-file.ts'
-import { commandVariables } from './command-variables.ts'
 import { agreed } from './contradictions.ts'
 import type { Globals } from './globals.ts'
 import { leave, surroundings } from './surroundings.ts'
 
 export const defaultUrl = 'embedded:./.statecast'
+
+/** The variables around this command, secrets from files included. @throws RuntimeError bad_request */
+export const commandVariables = (): ReturnType<typeof variables> => variables(surroundings().env, surroundings().cwd())
 
 /** The address of a folder with its absolute path. */
 const absolute = (url: string): string => fromFolder(url, surroundings().cwd())

@@ -8,7 +8,7 @@ import { agentTable, systemEnvironment, version } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { mcpServers, readIntroduction, serviceDirectory } from '../tools/index.ts'
 import { connectBus } from '../transport/nats/index.ts'
-import { commandVariables } from './command-variables.ts'
+import { commandVariables } from './connect.ts'
 import { commandLogger } from './runtime-environment.ts'
 import { surroundings } from './surroundings.ts'
 

@@ -2,7 +2,7 @@
 import { systemEnvironment, version } from '../../runtime/index.ts'
 import type { RuntimeOptions } from '../../runtime.ts'
 import { mcpServers } from '../../tools/index.ts'
-import { commandVariables } from '../command-variables.ts'
+import { commandVariables } from '../connect.ts'
 import { commandLogger } from '../runtime-environment.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
 
