@@ -9,9 +9,23 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/st
 
 keepScratchInMemory()
 
+/**
+ * Vite adds the condition `development`, and vitest starts its workers with it, so Node would load XState's development build, which checks more than the
+ * one that users get. It is taken out again once the configuration stands (test/tidy.test.ts tests it).
+ */
+const likeUsers = {
+  name: 'conditions-of-plain-node',
+  configResolved(config: { ssr: { resolve?: Resolve }; environments: Record<string, { resolve: Resolve }> }) {
+    for (const resolve of [config.ssr.resolve, ...Object.values(config.environments).map((environment) => environment.resolve)])
+      if (resolve?.conditions) resolve.conditions = resolve.conditions.filter((condition) => !condition.startsWith('development'))
+  },
+}
+type Resolve = { conditions?: string[] }
+
 const project = (name: string, include: string[], isolate: boolean) => ({ extends: true as const, test: { name, include, isolate } })
 
 export default defineConfig({
+  plugins: [likeUsers],
   test: {
     // `npm test` runs the first two, `npm run test:long` the last; which file is in which: test/tiers.ts.
     projects: [project('together', together, false), project('apart', apart, true), project('long', long, true)],
@@ -28,7 +42,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000, interval: 50 } },
     setupFiles: ['test/setup.ts'],
     reporters: ['default', './test/support/budget.reporter.ts'],
-    // Node itself loads sources and tests, as it does for users: nothing is transformed, no condition of a bundler applies, and no module can be replaced.
+    // Node itself loads sources and tests, as it does for users: nothing is transformed, and no module can be replaced.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     restoreMocks: true,
   },

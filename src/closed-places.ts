@@ -8,12 +8,12 @@ import type { RuntimeOptions } from './runtime/index.ts'
 /** What a data folder holds of the node itself. */
 const own = ['token', 'blobs', 'lock.db', 'owner.json', 'statecast.db', 'statecast.db-wal', 'statecast.db-shm', 'statecast.db.mark']
 
-/** @returns absolute paths; of a data folder that is the workspace, or holds it, only what is the node's own */
-export const closedPlaces = (options: RuntimeOptions, env: Variables, workspace: string): string[] => {
+/** @param from where relative paths start @returns absolute paths; of a data folder that is the workspace, or holds it, only what is the node's own */
+export const closedPlaces = (options: RuntimeOptions, env: Variables, workspace: string, from: string = process.cwd()): string[] => {
   const { transport = options.config?.session?.store ?? env.STATECAST_URL } = options
-  const data = typeof transport === 'string' ? folderOf(transport) : undefined
-  const keys = credentialFile(options, env)
-  const holdsWorkspace = data !== undefined && !relative(data, resolve(workspace)).startsWith('..')
+  const data = typeof transport === 'string' ? folderOf(transport, from) : undefined
+  const keys = credentialFile(options, env, from)
+  const holdsWorkspace = data !== undefined && !relative(data, workspace).startsWith('..')
   const ofNode = data === undefined ? [] : holdsWorkspace ? own.map((name) => join(data, name)) : [data]
-  return [...ofNode, ...(keys === undefined ? [] : [resolve(keys)])]
+  return [...ofNode, ...(keys === undefined ? [] : [resolve(from, keys)])]
 }

@@ -4,11 +4,15 @@ import { folderOf } from './client/index.ts'
 import type { Variables } from './models/index.ts'
 import type { RuntimeOptions } from './runtime/index.ts'
 
-/** @returns undefined where there is no data folder, and none was named */
-export const credentialFile = (options: Pick<RuntimeOptions, 'credentialStore' | 'transport' | 'config'>, env: Variables): string | undefined => {
+/** @param from where the path of the data folder starts @returns undefined where there is no data folder, and none was named */
+export const credentialFile = (
+  options: Pick<RuntimeOptions, 'credentialStore' | 'transport' | 'config'>,
+  env: Variables,
+  from: string = process.cwd(),
+): string | undefined => {
   const named = options.credentialStore ?? (env.STATECAST_CREDENTIALS?.trim() || undefined)
   if (named !== undefined) return named
   const { transport = options.config?.session?.store ?? env.STATECAST_URL ?? 'embedded:./.statecast' } = options
-  const folder = typeof transport === 'string' ? folderOf(transport) : undefined
+  const folder = typeof transport === 'string' ? folderOf(transport, from) : undefined
   return folder === undefined ? undefined : join(folder, 'credentials.json')
 }

@@ -23,7 +23,7 @@ export const equip = (options: RuntimeOptions, { workspace, environment, extensi
   const mcp = mcpServers(options.mcp, { environment, env, version })
   const agents = agentTable(options.agents ?? [], {
     workspace,
-    closed: closedPlaces(options, env, workspace),
+    closed: closedPlaces(options, env, workspace, environment.folder),
     environment,
     directory: serviceTools,
     mcp,
@@ -39,7 +39,7 @@ export const equip = (options: RuntimeOptions, { workspace, environment, extensi
     env,
     folder: workspace,
     ...definedOf({ custom: options.models, credentials: options.credentials, order: options.credentialOrder }),
-    store: readCredentialStore(credentialFile(options, env)),
+    store: readCredentialStore(credentialFile(options, env, environment.folder), environment.folder),
   })
   return { serviceTools, skills, mcp, agents, models }
 }

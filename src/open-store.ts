@@ -1,4 +1,5 @@
 /** Where a runtime keeps what happens: a transport that it was given, or one that its options name. */
+import { fromFolder } from './client/index.ts'
 import { definedOf } from './contracts/defined.ts'
 import type { Environment } from './contracts/environment.ts'
 import type { Transport } from './contracts/transport.ts'
@@ -15,7 +16,7 @@ type Opened = {
 export const openStore = async (options: RuntimeOptions, env: ReturnType<typeof variables>, environment: Environment): Promise<Opened> => {
   if (typeof options.transport === 'object') return { transport: options.transport, isOurs: false }
   const address = options.transport ?? options.config?.session?.store ?? env.STATECAST_URL ?? 'embedded:./.statecast'
-  const transport = await openTransport(address, {
+  const transport = await openTransport(fromFolder(address, environment.folder), {
     environment,
     owner: { pid: String(process.pid), ...options.owner },
     ...definedOf({ prefix: options.prefix, connection: options.nats, replicas: options.replicas }),

@@ -66,9 +66,9 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   defineApp(options)
   checkShortForms(options)
   const retention = options.retention && checkRetention(options.retention)
-  const check = options.checkDeterminism ?? defaultCheck(process.env)
+  const check = options.checkDeterminism ?? defaultCheck(options.environment?.variables ?? process.env)
   const { environment, traces } = environmentOf(options, () => begun.cluster?.me)
-  const plugins = await loadPlugins(options.extensions ?? [await defaultChat(options)], process.cwd())
+  const plugins = await loadPlugins(options.extensions ?? [await defaultChat(options)], environment.folder)
   const extensions = checkExtensions(
     plugins.map(({ extension }) => extension),
     ownKinds,
@@ -80,10 +80,10 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   /** What has to end again where this fails. */
   const begun: { cluster?: Cluster; host?: Host; close?: () => Promise<void> } = {}
   const { log } = environment
-  const workspace = checkWorkspace(options.workspace)
+  const workspace = checkWorkspace(options.workspace, environment.folder)
   const names = subjects(options.prefix)
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
-  const env = variables()
+  const env = variables(environment.variables, environment.folder)
   const { serviceTools, skills, mcp, agents, models } = equip(options, { workspace, environment, extensions, env, prefix: names.prefix })
   const { transport, isOurs } = await openStore(options, env, environment)
   try {

@@ -14,4 +14,29 @@ export type Budget = {
 }
 
 /** By folder below test/; `.` is test/ itself. */
-export const budgets: Readonly<Record<string, Budget>> = {}
+export const budgets: Readonly<Record<string, Budget>> = {
+  '.': { files: 8, isolated: 0, seconds: 10, processes: 10 },
+  actors: { files: 43, isolated: 0, seconds: 10, processes: 10 },
+  api: { files: 83, isolated: 0, seconds: 10, processes: 10 },
+  bench: { files: 1, isolated: 0, seconds: 10, processes: 10 },
+  chaos: { files: 1, isolated: 0, seconds: 10, processes: 10 },
+  chat: { files: 44, isolated: 0, seconds: 10, processes: 10 },
+  cli: { files: 35, isolated: 0, seconds: 10, processes: 10 },
+  client: { files: 16, isolated: 0, seconds: 10, processes: 10 },
+  cluster: { files: 14, isolated: 0, seconds: 10, processes: 10 },
+  contracts: { files: 11, isolated: 0, seconds: 10, processes: 10 },
+  crash: { files: 5, isolated: 0, seconds: 10, processes: 10 },
+  ladder: { files: 90, isolated: 0, seconds: 10, processes: 10 },
+  machines: { files: 29, isolated: 0, seconds: 10, processes: 10 },
+  models: { files: 15, isolated: 0, seconds: 10, processes: 10 },
+  mutants: { files: 1, isolated: 0, seconds: 10, processes: 10 },
+  reply: { files: 28, isolated: 0, seconds: 10, processes: 10 },
+  runtime: { files: 58, isolated: 0, seconds: 10, processes: 10 },
+  simulation: { files: 2, isolated: 0, seconds: 10, processes: 10 },
+  support: { files: 2, isolated: 0, seconds: 10, processes: 10 },
+  testing: { files: 4, isolated: 0, seconds: 10, processes: 10 },
+  tidy: { files: 3, isolated: 0, seconds: 10, processes: 10 },
+  tools: { files: 23, isolated: 0, seconds: 10, processes: 10 },
+  transport: { files: 27, isolated: 0, seconds: 10, processes: 10 },
+  web: { files: 4, isolated: 0, seconds: 10, processes: 10 },
+}

@@ -12,7 +12,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { natsServer } from '../scripts/nats-server.ts'
 import { fromFiles } from '../src/runtime/variables.ts'
-import { aFolder, start, statecast } from './cli/run.ts'
+import { startProcess } from './cli/processes.ts'
+import { aFolder, statecast } from './cli/run.ts'
 import { natsFetchMs, startCluster } from './support/nats.ts'
 import { startProgram } from './support/processes.ts'
 import { filesUnder, repository, textOf } from './tidy/sources.ts'
@@ -154,7 +155,7 @@ test('its nodes and its tool, run as it says on three servers, answer together, 
         .replace('/run/secrets', secretsHere)
         .replace(/^\$\{\w+:-\}$/, '')
     const env = Object.fromEntries(Object.entries(service.environment!).map(([name, value]) => [name, asRun(value)]))
-    return { url: env.STATECAST_URL!, ...start({ folder: aFolder(), env }, ...args, '--port', '0', '--json') }
+    return { url: env.STATECAST_URL!, ...startProcess({ folder: aFolder(), env }, ...args, '--port', '0', '--json') }
   })
   const first = JSON.parse((await Promise.all(nodes.map(({ firstLine }) => firstLine)))[0]!) as { url: string; pid: number }
   const { url } = nodes[0]!

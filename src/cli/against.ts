@@ -10,6 +10,7 @@ import type { Address } from '../contracts/subjects.ts'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../runtime.ts'
 import { loadApp } from './load-app.ts'
 import { printable } from './output.ts'
+import { commandEnvironment } from './runtime-environment.ts'
 
 export type ReplayedAgainst = Replayed & {
   signature: { recorded: string; present: string }
@@ -27,7 +28,7 @@ export const withMachinesOf = async <Result>(
   by: 'app' | 'against' = 'app',
 ): Promise<Result> => {
   const { environment: _, transport: __, ...app } = await loadApp(file, by)
-  const runtime = await createRuntime({ ...app, transport: 'memory:', resume: false })
+  const runtime = await createRuntime({ ...app, environment: commandEnvironment(), transport: 'memory:', resume: false })
   try {
     return await use((kind) => registrationOf(runtime, kind, file), app)
   } finally {

@@ -3,6 +3,7 @@ import type { Followed } from '../client/index.ts'
 import type { RunEvent } from '../runtime/index.ts'
 import { onInterrupt } from './interrupt.ts'
 import { exitCodes, printJson, reportError } from './output.ts'
+import { streams } from './surroundings.ts'
 import { Words } from './words.ts'
 
 type Listener = {
@@ -16,7 +17,7 @@ type Listener = {
 /** @returns the exit code */
 export const printAnswer = async (followed: Followed, { json = false, hear, interrupt }: Listener): Promise<number> => {
   let interrupted = false
-  const words = json ? undefined : new Words(process.stdout)
+  const words = json ? undefined : new Words(streams().stdout)
   const stopListening = onInterrupt(async () => {
     interrupted = true
     await interrupt()

@@ -13,6 +13,7 @@ import type { Globals } from './globals.ts'
 import { hintCommand } from './hint.ts'
 import { exitCodes, note, print, printable, printJson } from './output.ts'
 import { progressOn } from './progress.ts'
+import { surroundings } from './surroundings.ts'
 import { printTable } from './table.ts'
 import { recordedBy } from './traces.ts'
 
@@ -48,7 +49,7 @@ export const check = (options: CheckOptions): Promise<number> =>
 const kindsOf = (app: RuntimeOptions): string[] => [...Object.keys(appMachines(app)), 'session']
 
 const foldAll = async (options: CheckOptions, coverages: ReadonlyMap<string, Coverage>): Promise<ErrorCode[]> => {
-  if (options.traces !== undefined) return fold(recordedIn(options.traces), coverages)
+  if (options.traces !== undefined) return fold(recordedIn(options.traces, surroundings().cwd()), coverages)
   const client = await connect(options, { look: true })
   try {
     return await fold(await recordedBy(client, options.kind), coverages)

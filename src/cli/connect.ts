@@ -3,8 +3,9 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { folderOf, isNats, nodeAt } from '../client/connect.ts'
+import { folderOf, fromFolder, isNats, nodeAt as nodeFrom } from '../client/connect.ts'
 import type { Client } from '../client/index.ts'
+import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { shuttingDownDetail } from '../contracts/transport.ts'
 import { variables } from '../runtime/variables.ts'
@@ -13,14 +14,19 @@ import type { Owner } from '../transport/embedded/index.ts'
 import { appFile } from './app-file.ts'
 import { agreed } from './contradictions.ts'
 import type { Globals } from './globals.ts'
+import { leave, surroundings } from './surroundings.ts'
 
 export const defaultUrl = 'embedded:./.statecast'
 
+/** The variables around this command, secrets from files included. @throws RuntimeError bad_request */
+export const commandVariables = (): ReturnType<typeof variables> => variables(surroundings().env, surroundings().cwd())
+
+/** The address of a folder with its absolute path. */
+const absolute = (url: string): string => fromFolder(url, surroundings().cwd())
+
 /** One spelling of each place, to tell whether two are the same one. */
-const placeOf = (url: string | undefined): string | undefined => {
-  const folder = url === undefined ? undefined : folderOf(url)
-  return folder === undefined ? url?.replace(/(?<!\/)\/+$/, '') : `embedded:${folder}`
-}
+const placeOf = (url: string | undefined): string | undefined =>
+  url === undefined || folderOf(url) !== undefined ? url && absolute(url) : url.replace(/(?<!\/)\/+$/, '')
 
 /**
  * Where the data is, as the command line or the environment says.
@@ -28,14 +34,15 @@ const placeOf = (url: string | undefined): string | undefined => {
  */
 export const givenUrl = ({ url, data }: Globals): string | undefined => {
   const fromData = data === undefined ? undefined : `embedded:${data}`
-  const environment = variables().STATECAST_URL || undefined
+  const environment = commandVariables().STATECAST_URL || undefined
   agreed(
     'url',
     { by: '--url', value: placeOf(url) },
     { by: '--data', value: placeOf(fromData) },
     { by: 'STATECAST_URL', value: placeOf(environment) },
   )
-  return url ?? fromData ?? environment
+  const given = url ?? fromData ?? environment
+  return given === undefined ? undefined : absolute(given)
 }
 
 /** Where the data is, as the command line, the environment or the app says. @throws RuntimeError bad_request where they say different things */
@@ -46,7 +53,17 @@ export const addressOf = (globals: Globals, { transport }: Pick<RuntimeOptions, 
     const by = globals.url !== undefined ? '--url' : globals.data !== undefined ? '--data' : 'STATECAST_URL'
     agreed('url', { by, value: placeOf(given) }, { by: "the app's transport", value: own })
   }
-  return given ?? transport ?? defaultUrl
+  const address = given ?? transport ?? defaultUrl
+  return typeof address === 'string' ? absolute(address) : address
+}
+
+/** The node at an address, for a client with the variables of this command. */
+const nodeAt = async (url: string, app: Pick<RuntimeOptions, 'prefix' | 'nats'> = {}): Promise<Client | undefined> => {
+  const log = isNats(url) ? (await import('./runtime-environment.ts')).commandLogger() : undefined
+  return nodeFrom(url, {
+    ...definedOf({ prefix: app.prefix, nats: app.nats }),
+    environment: { variables: surroundings().env, folder: surroundings().cwd(), ...definedOf({ log }) },
+  })
 }
 
 /** Short commands hold the folder for moments. */
@@ -70,19 +87,23 @@ export const connect = async (globals: Globals, { look = false } = {}): Promise<
   if (node) return node
 
   const { createRuntime } = await import('../runtime.ts')
-  const { stderrLogger } = await import('../runtime/index.ts')
   const { inProcessClient } = await import('../client/index.ts')
+  const { commandEnvironment, commandLogger } = await import('./runtime-environment.ts')
   const { shareFolder } = await import('./share.ts')
   const folder = typeof transport === 'string' ? folderOf(transport) : undefined
   const empty = look && folder !== undefined && mayBegin(folder)
   // What goes wrong in a turn the command tells in its own words.
-  const environment = { ...app.environment, log: app.environment?.log ?? stderrLogger(process.env.STATECAST_LOG || 'error') }
+  const environment = { ...commandEnvironment(app.environment?.log ?? commandLogger('error')), ...app.environment }
   for (let waited = 0; ; waited += stepMs) {
     try {
       if (empty || folder === undefined)
-        return inProcessClient(await createRuntime({ ...app, environment, transport: empty ? 'memory:' : transport, resume: false }))
+        return inProcessClient(
+          await createRuntime({ ...app, environment, transport: empty ? 'memory:' : transport, resume: false }),
+          undefined,
+          leave,
+        )
       const runtime = await createRuntime({ ...app, environment, transport, owner: { starting: 'yes' }, resume: false })
-      return inProcessClient(runtime, shareFolder(runtime, folder))
+      return inProcessClient(runtime, shareFolder(runtime, folder), leave)
     } catch (error) {
       if (isRuntimeError(error) && error.code === 'forbidden' && typeof transport === 'string' && isNats(transport)) throw nodelessError(error)
       if (!isRuntimeError(error) || error.code !== 'locked') throw error

@@ -6,6 +6,7 @@ import { resultText, shortText } from './cards.ts'
 import { connect } from './connect.ts'
 import type { Globals } from './globals.ts'
 import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
+import { streams } from './surroundings.ts'
 import { visible } from './words.ts'
 
 export const history = async (options: Globals & { limit?: number }, key: string): Promise<number> => {
@@ -51,4 +52,4 @@ const linesOf = (message: Message, first: boolean): string[] => {
   }
 }
 
-const faint = (text: string): string => dim(text, process.stdout)
+const faint = (text: string): string => dim(text, streams().stdout)

@@ -1,5 +1,6 @@
 /** `statecast import`: a conversation or actor from a file (src/client/trace-file.ts) resumes here, in the middle of a turn too. */
-import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import type { Imported } from '../api/index.ts'
 import { parseTraceFile } from '../client/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
@@ -7,12 +8,13 @@ import { formatAddress } from '../contracts/subjects.ts'
 import { connect } from './connect.ts'
 import type { Globals } from './globals.ts'
 import { exitCodes, print, printable, printJson } from './output.ts'
+import { resolved, streams } from './surroundings.ts'
 
 /** Small enough for one message of a NATS server with its default settings. */
 const requestBytesMax = 256 * 1024
 
 export const importJournal = async (options: Globals, file: string): Promise<number> => {
-  const { address, frames, files, wakeAt, redacted } = parseTraceFile(read(file), file)
+  const { address, frames, files, wakeAt, redacted } = parseTraceFile(await read(file), file)
   if (redacted)
     throw new RuntimeError('bad_request', `${file} is redacted: nobody could go on with what was replaced in it`, {
       field: 'file',
@@ -57,9 +59,9 @@ const page = <Frame extends { bytes: string }>(frames: readonly Frame[], at: num
   return some
 }
 
-const read = (file: string): string => {
+const read = async (file: string): Promise<string> => {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8')
+    return file === '-' ? await text(streams().stdin) : await readFile(resolved(file), 'utf8')
   } catch (cause) {
     throw new RuntimeError('bad_request', `${file} cannot be read`, {
       cause,

@@ -13,6 +13,7 @@ import type { Globals } from './globals.ts'
 import { loadApp } from './load-app.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 import { inspectorPage, socketAddress } from './pages.ts'
+import { surroundings } from './surroundings.ts'
 import { msIn } from './token.ts'
 
 type InspectOptions = Globals & { stately?: boolean; expires?: string; open?: boolean }
@@ -68,7 +69,7 @@ const found = async (client: Client, { kind, id }: Address): Promise<Address> =>
 const tokenOf = async (options: Globals): Promise<string | undefined> => {
   const given = givenUrl(options)
   const transport = given ?? addressOf(options, await loadApp(options.app))
-  return tokenFor(typeof transport === 'string' ? folderOf(transport) : undefined)
+  return tokenFor(typeof transport === 'string' ? folderOf(transport) : undefined, { variables: surroundings().env, folder: surroundings().cwd() })
 }
 
 /** By a file that only we can read: what a program is started with everybody on this machine can see. */
@@ -77,7 +78,7 @@ const openPage = (page: string): void => {
   const literal = JSON.stringify(page).replaceAll('<', '\\u003c')
   writeFileSync(file, `<!doctype html><meta charset="utf-8"><title>Statecast</title><script>location.replace(${literal})</script>\n`, { mode: 0o600 })
   const [program = '', ...before] = process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['explorer'] : ['xdg-open']
-  const opener = spawn(program, [...before, file], { detached: true, stdio: 'ignore' })
+  const opener = spawn(program, [...before, file], { detached: true, stdio: 'ignore', env: surroundings().env })
   opener.once('error', () => note(`${program} cannot be started: open the address yourself`))
   opener.unref()
 }

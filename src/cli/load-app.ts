@@ -13,12 +13,12 @@ import type { RuntimeOptions } from '../runtime.ts'
 import { benchTools } from '../tools/index.ts'
 import { appFile } from './app-file.ts'
 import { shellWord } from './output.ts'
+import { listen, surroundings } from './surroundings.ts'
 
 /** @param file of the option `by`; without it the file of the working directory, if there is one @throws RuntimeError bad_request */
 export const loadApp = async (file: string | undefined, by: 'app' | 'against' = 'app'): Promise<RuntimeOptions> => {
-  const found = appFile(file)
-  if (found === undefined) return {}
-  const path = resolve(found)
+  const path = appFile(file)
+  if (path === undefined) return {}
   if (!existsSync(path)) throw unusable(path, 'does not exist', `give the path of a file with --${by}`, { by })
   try {
     const app = defineApp(path.endsWith('.json') ? fromJson(path) : await settled(path, by, fromModule(path)))
@@ -37,11 +37,11 @@ const settled = async <Value>(path: string, by: 'app' | 'against', loading: Prom
   const { promise: idle, reject } = Promise.withResolvers<never>()
   const hint = 'look for an await outside of functions that nothing ever settles'
   const tell = () => reject(unusable(path, 'never finishes loading', hint, { by }))
-  process.once('beforeExit', tell)
+  const stop = listen('beforeExit', tell)
   try {
     return await Promise.race([loading, idle])
   } finally {
-    process.off('beforeExit', tell)
+    stop()
   }
 }
 
@@ -88,7 +88,7 @@ type JsonApp = Omit<RuntimeOptions, 'agents' | 'extensions'> & { agents?: JsonAg
  */
 const fromJson = (path: string): RuntimeOptions => {
   const { agents, chat: withPeople, extensions: named, ...rest } = JSON.parse(readFileSync(path, 'utf8')) as JsonApp
-  const parts = { workspace: rest.workspace ?? process.cwd(), clock: systemClock }
+  const parts = { workspace: rest.workspace ?? surroundings().cwd(), clock: systemClock }
   return {
     ...rest,
     ...definedOf({

@@ -9,6 +9,7 @@ import { contradiction } from './contradictions.ts'
 import type { Globals } from './globals.ts'
 import { loadApp } from './load-app.ts'
 import { exitCodes, print, printable, printJson } from './output.ts'
+import { streams } from './surroundings.ts'
 
 type MachinesOptions = Globals & { format?: 'mermaid' | 'json' | 'svg' | 'scxml' }
 
@@ -27,10 +28,10 @@ export const machines = async ({ app, json = false, format }: MachinesOptions, n
     const shown = named(machine, one)
     const drawn = chart(shown)
     if (json) printJson({ name: one, ...drawn })
-    else if (format === 'svg') process.stdout.write(await svgOf(drawn))
-    else if (format === 'scxml') process.stdout.write(toScxml(shown))
-    else if (format === 'json') process.stdout.write(`${JSON.stringify(toConfig(machine).config, null, 2)}\n`)
-    else process.stdout.write(`${chosen.length > 1 ? `%% ${one}\n` : ''}${toMermaid(drawn)}`)
+    else if (format === 'svg') streams().stdout.write(await svgOf(drawn))
+    else if (format === 'scxml') streams().stdout.write(toScxml(shown))
+    else if (format === 'json') streams().stdout.write(`${JSON.stringify(toConfig(machine).config, null, 2)}\n`)
+    else streams().stdout.write(`${chosen.length > 1 ? `%% ${one}\n` : ''}${toMermaid(drawn)}`)
   }
   return exitCodes.fine
 }

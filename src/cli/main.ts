@@ -2,17 +2,28 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { version } from '../runtime/version.ts'
 import { watchOptions } from './contradictions.ts'
-import { exitCodeOf, exitCodes, leaveQuietlyWhenNobodyReads, note, reportError } from './output.ts'
+import { exitCodeOf, exitCodes, leaveQuietlyWhenNobodyReads, note, printJson, reportError } from './output.ts'
+import { leave, listen, runWith, type Streams, type Surroundings, streams } from './surroundings.ts'
 
-/** Runs one command line. @param argv without the node and script @returns the exit code */
-export const main = async (argv: string[]): Promise<number> => {
+/**
+ * Runs one command line. All that it reads, writes and listens to comes through `own` and `around`, so several may run at once in one program.
+ * @param argv without the node and script
+ * @param own by default those of the process
+ * @param around by default the process; where it is another one, the process neither ends nor changes
+ * @returns the exit code
+ */
+export const main = (argv: string[], own: Streams = process, around: Surroundings = process): Promise<number> =>
+  // The command has the process for itself: nothing needs to be kept apart, which would cost a node time.
+  own === process && around === process ? run(argv) : runWith({ streams: own, surroundings: around }, () => run(argv))
+
+const run = async (argv: string[]): Promise<number> => {
   leaveQuietlyWhenNobodyReads()
   const json = argv.includes('--json')
-  const strayError = (error: unknown): never => {
+  const strayError = (error: unknown): void => {
     reportError(error, { json })
-    process.exit(exitCodes.failed)
+    leave(exitCodes.failed)
   }
-  process.on('uncaughtException', strayError).on('unhandledRejection', strayError)
+  const stops = (['uncaughtException', 'unhandledRejection'] as const).map((event) => listen(event, strayError))
 
   let code: number = exitCodes.fine
   const program = commandLine((running) => async (...args: unknown[]) => {
@@ -36,13 +47,20 @@ export const main = async (argv: string[]): Promise<number> => {
       return usageError(error, { json, command: program.commands.find((known) => known.name() === program.args[0]) })
     return exitCodeOf(reportError(error, { json }).code)
   } finally {
-    process.off('uncaughtException', strayError).off('unhandledRejection', strayError)
+    for (const stop of stops) stop()
   }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: commander knows the shape of options only at run time
 type Running = (options: any, ...args: any[]) => Promise<number>
 type Action = (running: Running) => (...args: unknown[]) => Promise<void>
+
+/** What goes wrong `main` reports itself. */
+const output = {
+  writeErr: () => undefined,
+  writeOut: (text: string) => void streams().stdout.write(text),
+  getOutHelpWidth: () => streams().stdout.columns ?? 80,
+}
 
 /** The tree of all commands. @param action what carries one out */
 export const commandLine = (action: Action): Command => {
@@ -57,7 +75,7 @@ export const commandLine = (action: Action): Command => {
     .option('--json', 'one JSON object a line on stdout')
     .helpOption('-h, --help', 'print this help')
     .exitOverride()
-    .configureOutput({ writeErr: () => undefined })
+    .configureOutput(output)
     .showHelpAfterError(false)
     // Also in the help of each command: --url and --json are looked for there.
     .configureHelp({ showGlobalOptions: true })
@@ -65,7 +83,7 @@ export const commandLine = (action: Action): Command => {
 
   const add = (name: string, description: string): Command => {
     const command = program.command(name).description(description)
-    return command.exitOverride().configureOutput({ writeErr: () => undefined })
+    return command.exitOverride().configureOutput(output)
   }
 
   add('up', 'run a node that other commands and programs talk to')
@@ -187,11 +205,7 @@ export const commandLine = (action: Action): Command => {
     .argument('<node>', 'its id, as statecast nodes says')
     .action(action(async (options, node) => (await import('./nodes.ts')).drain(options, node)))
   const under = (parent: Command, name: string, description: string): Command =>
-    parent
-      .command(name)
-      .description(description)
-      .exitOverride()
-      .configureOutput({ writeErr: () => undefined })
+    parent.command(name).description(description).exitOverride().configureOutput(output)
   const config = add('config', 'print the configuration, and where each value comes from').action(
     action(async (options) => (await import('./config.ts')).configGet(options)),
   )
@@ -261,6 +275,6 @@ const usageError = (error: CommanderError, { json, command }: { json: boolean; c
   note(`error: ${message}`)
   const hint = near ? `did you mean ${near}?` : `see statecast ${command ? `${command.name()} ` : ''}--help`
   note(`hint: ${hint}`)
-  if (json) process.stdout.write(`${JSON.stringify({ error: { code: 'bad_request', message, hint, retryable: false } })}\n`)
+  if (json) printJson({ error: { code: 'bad_request', message, hint, retryable: false } })
   return exitCodes.usage
 }

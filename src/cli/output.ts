@@ -1,6 +1,7 @@
 /** What the command line writes: answers on stdout, everything else on stderr, and how an error looks. */
 import { type ErrorBody, type ErrorCode, isRuntimeError } from '../contracts/errors.ts'
 import { shownBody } from '../contracts/redact.ts'
+import { leave, streams, surroundings } from './surroundings.ts'
 
 export { stateText } from '../contracts/state-text.ts'
 
@@ -16,14 +17,14 @@ export const exitCodeOf = (code: ErrorCode): number => {
   return code === 'not_found' ? exitCodes.notFound : exitCodes.failed
 }
 
-export const print = (line: string): void => void process.stdout.write(`${line}\n`)
+export const print = (line: string): void => void streams().stdout.write(`${line}\n`)
 /** Resolves when the line is out: for answers of any length, which a slow reader would else make us keep. */
 export const printed = (line: string): Promise<void> =>
   // Errors are told by the stream itself, see leaveQuietlyWhenNobodyReads.
-  new Promise((resolve) => process.stdout.write(`${line}\n`, (error) => error ?? resolve()))
+  new Promise((resolve) => streams().stdout.write(`${line}\n`, (error?: Error | null) => error ?? resolve()))
 export const printJson = (value: unknown): void => print(JSON.stringify(value))
 /** Beside the answer, for the person who watches. */
-export const note = (line: string): void => void process.stderr.write(`${line}\n`)
+export const note = (line: string): void => void streams().stderr.write(`${line}\n`)
 
 /** Controls, and what shows the text behind it in another order: a person would approve something else than runs. */
 const moving = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
@@ -37,8 +38,11 @@ export const printable = (text: string, keep: 'lines' | 'one line' = 'one line')
 /** A word of a command line that a person may copy into a shell. */
 export const shellWord = (text: string): string => (/^[\w@%+=:,./][\w@%+=:,./#-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
-export const hasColour = (stream: { isTTY?: boolean }): boolean => stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
-export const dim = (text: string, stream: { isTTY?: boolean } = process.stderr): string => (hasColour(stream) ? `\u001b[2m${text}\u001b[22m` : text)
+export const hasColour = (stream: { isTTY?: boolean }): boolean => {
+  const { NO_COLOR, TERM } = surroundings().env
+  return stream.isTTY === true && !NO_COLOR && TERM !== 'dumb'
+}
+export const dim = (text: string, stream: { isTTY?: boolean } = streams().stderr): string => (hasColour(stream) ? `\u001b[2m${text}\u001b[22m` : text)
 
 /** Writes an error for people on stderr, and with `--json` also as a line for programs. */
 export const reportError = (thrown: unknown, { json = false } = {}): ErrorBody => {
@@ -46,7 +50,7 @@ export const reportError = (thrown: unknown, { json = false } = {}): ErrorBody =
   note(`error: ${printable(body.message)} [${body.code}]`)
   const hint = body.hint ?? (body.code === 'internal' ? 'this is a defect in Statecast or in the app; STATECAST_DEBUG=1 shows where' : undefined)
   if (hint) note(`hint: ${printable(hint)}`)
-  if (process.env.STATECAST_DEBUG === '1' && thrown instanceof Error) {
+  if (surroundings().env.STATECAST_DEBUG === '1' && thrown instanceof Error) {
     note(thrown.stack ?? '')
     if (isRuntimeError(thrown) && thrown.cause instanceof Error) note(`caused by ${thrown.cause.stack}`)
   }
@@ -56,9 +60,10 @@ export const reportError = (thrown: unknown, { json = false } = {}): ErrorBody =
 
 /** `head` and the like close the pipe when they have enough: no reason to complain. What was accepted is durable. */
 export const leaveQuietlyWhenNobodyReads = (): void => {
-  for (const stream of [process.stdout, process.stderr])
+  const { stdout, stderr } = streams()
+  for (const stream of [stdout, stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(exitCodes.fine)
+      if (error.code === 'EPIPE') return leave(exitCodes.fine)
       throw error
     })
 }

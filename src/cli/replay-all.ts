@@ -9,6 +9,7 @@ import type { Globals } from './globals.ts'
 import { exitCodes, note, print, printable, printJson } from './output.ts'
 import { progressOn } from './progress.ts'
 import { reportPage, type Summary } from './report.ts'
+import { resolved, surroundings } from './surroundings.ts'
 import { compareAll, recordedBy } from './traces.ts'
 
 type ReplayAllOptions = Globals & { against?: string; traces?: string; kind?: string; onlyStates?: boolean; report: string[] }
@@ -32,7 +33,7 @@ export const replayAll = async (options: ReplayAllOptions): Promise<number> => {
       },
       against === undefined ? 'app' : 'against',
     )
-  if (traces !== undefined) return compare(recordedIn(traces))
+  if (traces !== undefined) return compare(recordedIn(traces, surroundings().cwd()))
   const client = await connect(options, { look: true })
   try {
     return await compare(await recordedBy(client, kind))
@@ -90,7 +91,7 @@ const tellSummary = ({ against, sessions, identical, different, unreadable, comm
 const writeReport = (file: string, summary: Summary, sessions: readonly Compared[]): void => {
   const text = file.endsWith('.html') ? reportPage(summary, sessions) : `${JSON.stringify({ summary, sessions }, null, 2)}\n`
   try {
-    writeFileSync(file, text)
+    writeFileSync(resolved(file), text)
   } catch (cause) {
     throw new RuntimeError('bad_request', `${file} cannot be written`, { cause, field: 'report', hint: 'name a file in a folder that is there' })
   }

@@ -17,6 +17,7 @@ import { followedFrom } from './follow.ts'
 import type { Options } from './globals.ts'
 import { decoded } from './lines.ts'
 import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
+import { resolved, streams } from './surroundings.ts'
 
 type SendOptions = Options<{ idempotencyKey?: string; wait?: boolean; agent?: string; model?: string; file?: string[] }>
 
@@ -83,8 +84,8 @@ const upload = async (client: Client, sessionKey: string, paths: readonly string
 
 const contentOf = async (path: string): Promise<Buffer> => {
   try {
-    const { size } = await stat(path)
-    if (size <= fileBytesMax) return await readFile(path)
+    const { size } = await stat(resolved(path))
+    if (size <= fileBytesMax) return await readFile(resolved(path))
     throw new RuntimeError('too_large', `${path} has ${size} bytes, a file may have ${fileBytesMax}`, { field: 'file', hint: smallerFile })
   } catch (cause) {
     if (isRuntimeError(cause)) throw cause
@@ -95,6 +96,6 @@ const contentOf = async (path: string): Promise<Buffer> => {
 /** All of it, as one message; more than a message may have is not kept. */
 const textFromStdin = async (): Promise<string> => {
   let text = ''
-  for await (const part of decoded(process.stdin)) if (text.length <= textMax) text += part
+  for await (const part of decoded(streams().stdin)) if (text.length <= textMax) text += part
   return text.replace(/\r?\n$/, '')
 }

@@ -5,6 +5,7 @@ import { withMachinesOf } from './against.ts'
 import { tellCompared } from './compared-text.ts'
 import type { Globals } from './globals.ts'
 import { exitCodes, print, printJson } from './output.ts'
+import { surroundings } from './surroundings.ts'
 import { compareAll } from './traces.ts'
 
 type TestOptions = Globals & { traces?: string; onlyStates?: boolean }
@@ -13,7 +14,7 @@ type TestOptions = Globals & { traces?: string; onlyStates?: boolean }
 export const test = async ({ traces, app, json = false, onlyStates = false }: TestOptions): Promise<number> => {
   if (traces === undefined)
     throw new RuntimeError('bad_request', 'there are no traces to test with', { field: 'traces', hint: 'statecast test --traces FOLDER' })
-  const all = recordedIn(traces)
+  const all = recordedIn(traces, surroundings().cwd())
   const began = performance.now()
   const done: Compared[] = []
   await withMachinesOf(app, async (machines) => {

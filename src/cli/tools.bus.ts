@@ -4,10 +4,13 @@ import { listTools } from '../api/index.ts'
 import { natsClient } from '../client/index.ts'
 import type { RemovedTool } from '../contracts/tool-policy.ts'
 import { createModels } from '../models/index.ts'
-import { agentTable, stderrLogger, systemEnvironment, variables, version } from '../runtime/index.ts'
+import { agentTable, systemEnvironment, version } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { mcpServers, readIntroduction, serviceDirectory } from '../tools/index.ts'
 import { connectBus } from '../transport/nats/index.ts'
+import { commandVariables } from './connect.ts'
+import { commandLogger } from './runtime-environment.ts'
+import { surroundings } from './surroundings.ts'
 
 export type AgentTools = {
   agent: string
@@ -34,7 +37,7 @@ const lookMs = 2_000
 const quietMs = 500
 
 export const toolsOnNats = async (url: string, app: RuntimeOptions): Promise<{ agents: AgentTools[]; onBus: OnBus; node: boolean }> => {
-  const connection = await connectBus(url, stderrLogger(), app.nats)
+  const connection = await connectBus(url, commandLogger(), app.nats)
   try {
     const [listed, onBus] = await Promise.all([listOf(url, app), lookAt(connection, app.prefix ?? 'statecast')])
     return { ...(listed ?? (await wouldBe(connection, app))), onBus, node: listed !== undefined }
@@ -45,7 +48,7 @@ export const toolsOnNats = async (url: string, app: RuntimeOptions): Promise<{ a
 
 /** What a node says; undefined where none answers. */
 const listOf = async (url: string, app: RuntimeOptions): Promise<{ agents: AgentTools[] } | undefined> => {
-  const client = await natsClient(url, app)
+  const client = await natsClient(url, { ...app, log: commandLogger() })
   try {
     return await client?.command<{ agents: AgentTools[] }>('tools.list', {})
   } finally {
@@ -55,9 +58,9 @@ const listOf = async (url: string, app: RuntimeOptions): Promise<{ agents: Agent
 
 /** What a node with this app would say, found out without becoming one. */
 const wouldBe = async ({ bus }: Connection, app: RuntimeOptions) => {
-  const { agents = [], workspace = process.cwd(), prefix = 'statecast', toolPolicy } = app
-  const environment = systemEnvironment()
-  const env = variables()
+  const { agents = [], workspace = surroundings().cwd(), prefix = 'statecast', toolPolicy } = app
+  const environment = systemEnvironment({ log: commandLogger() })
+  const env = commandVariables()
   const directory = serviceDirectory(environment, prefix)
   const mcp = mcpServers(app.mcp, { environment, env, version })
   const table = agentTable(agents, { workspace, environment, directory, mcp, fallbacks: undefined, beforeTool: [], toolPolicy })

@@ -6,6 +6,7 @@ import type { Commit } from '../contracts/journal.ts'
 import { formatAddress } from '../contracts/subjects.ts'
 import { contradiction } from './contradictions.ts'
 import { exitCodes, note, printable } from './output.ts'
+import { surroundings } from './surroundings.ts'
 import { type TraceOptions, tellEntry } from './trace.ts'
 
 /** @throws RuntimeError bad_request for traces that are not there or not whole, and for what only a journal that is still written can do */
@@ -13,7 +14,7 @@ export const traceExported = async (options: TraceOptions & { traces: string }, 
   if (key !== undefined) throw contradiction('traces', `the key ${printable(key)}`, '--traces')
   if (options.follow) throw contradiction('traces', '--follow', '--traces')
   if (options.timing) throw contradiction('traces', '--timing', '--traces')
-  for (const { name, open } of recordedIn(options.traces)) {
+  for (const { name, open } of recordedIn(options.traces, surroundings().cwd())) {
     const { address, journal } = open()
     note(`${printable(name)}: ${printable(formatAddress(address))}`)
     const from = options.from ?? 1

@@ -1,22 +1,22 @@
 /** `statecast up`: a node that other commands and programs talk to. */
 
 import { constants } from 'node:os'
-import { resolve } from 'node:path'
 import { checkExposure, ensureToken, type Gateway, serveGateway, tokenFile } from '../api/http/index.ts'
 import { checkAddress, folderOf } from '../client/index.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Role, roles } from '../contracts/placement.ts'
-import { stderrLogger, variables } from '../runtime/index.ts'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../runtime.ts'
 import { makeDataFolder, writeOwner } from '../transport/embedded/index.ts'
 import { shown } from '../transport/nats/index.ts'
-import { addressOf, lockedError } from './connect.ts'
+import { addressOf, commandVariables, lockedError } from './connect.ts'
 import { agreed } from './contradictions.ts'
 import type { Globals } from './globals.ts'
 import { loadApp } from './load-app.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 import { chatPage, inspectorPage } from './pages.ts'
+import { commandEnvironment, commandLogger } from './runtime-environment.ts'
+import { leave, left, listen, resolved, surroundings } from './surroundings.ts'
 
 type UpOptions = Globals & { port: number; host: string; roles?: string; retainDays?: number; resume?: boolean }
 
@@ -24,7 +24,7 @@ const drainMs = 30_000
 const leftoverMs = 1_000
 
 export const up = async (options: UpOptions): Promise<number> => {
-  const ownToken = variables().STATECAST_TOKEN || undefined
+  const ownToken = commandVariables().STATECAST_TOKEN || undefined
   checkExposure(options.host, ownToken)
   const app = await loadApp(options.app)
   const transport = addressOf(options, app)
@@ -33,7 +33,7 @@ export const up = async (options: UpOptions): Promise<number> => {
     throw new RuntimeError('bad_request', 'a node needs a data folder', { field: 'url', hint: 'give one with --data' })
 
   /** An operator reads in the log of a node what happened to it, so it says more than a command does. */
-  const log = app.environment?.log ?? stderrLogger(process.env.STATECAST_LOG || 'info')
+  const log = app.environment?.log ?? commandLogger('info')
   const roles = rolesOf(options, app, folder !== undefined)
   const idleDays = agreed(
     'retainDays',
@@ -47,6 +47,7 @@ export const up = async (options: UpOptions): Promise<number> => {
   )
   if (typeof transport === 'string') checkAddress(transport)
   const stopping = shutdownAsked()
+  const leaving = left()
   const dataFolder = folder ?? '.statecast'
   let made: Runtime | undefined
   const present = (): Runtime => {
@@ -54,8 +55,8 @@ export const up = async (options: UpOptions): Promise<number> => {
     throw new RuntimeError('closed', 'this node is starting', { retryable: true, hint: 'ask again in a moment, or another node' })
   }
   const serve = (): Promise<Gateway> => {
-    makeDataFolder(resolve(dataFolder))
-    const tokens = [ensureToken(dataFolder), ...(ownToken ? [ownToken] : [])]
+    makeDataFolder(resolved(dataFolder))
+    const tokens = [ensureToken(resolved(dataFolder)), ...(ownToken ? [ownToken] : [])]
     return serveGateway({ runtime: present, log, host: options.host, port: options.port, tokens })
   }
   // Other nodes give work to one that has come: it comes when it has its port. A folder that is taken says more than a port that is.
@@ -65,7 +66,7 @@ export const up = async (options: UpOptions): Promise<number> => {
     // What a project says to agents is for those that work in its folder.
     prompt: { files: ['AGENTS.md'] },
     ...app,
-    environment: { ...app.environment, log },
+    environment: { ...commandEnvironment(log), ...app.environment },
     transport,
     owner: { starting: 'yes' },
     roles,
@@ -86,13 +87,13 @@ export const up = async (options: UpOptions): Promise<number> => {
     const signalled = await Promise.race([stopping.then(() => true), runtime.ended.then(() => false)])
     if (signalled) note('draining: letting running turns finish, then the node stops; a second signal stops it at once')
     gateway.drain()
-    await runtime.drain(drainMs)
+    await Promise.race([runtime.drain(drainMs), leaving])
     await gateway.close()
     return exitCodes.fine
   } finally {
     await runtime.close()
     // Nothing of ours is left, and what an app or its libraries have left running keeps no node.
-    setTimeout(() => process.exit(), leftoverMs).unref()
+    setTimeout(leave, leftoverMs).unref()
   }
 }
 
@@ -105,7 +106,7 @@ const ends = ({ page, inspector }: { page: string; inspector: string }): string 
 /** Says where this node is, and among whom. */
 const announce = async (runtime: Runtime, { url, dataFolder, server, json = false }: Place): Promise<void> => {
   const token = tokenFile(dataFolder)
-  const known = ensureToken(dataFolder)
+  const known = ensureToken(resolved(dataFolder))
   const pages = { page: chatPage(url, known), inspector: inspectorPage(url, known) }
   const { node } = await runtime.health()
   if (node === undefined) {
@@ -123,13 +124,13 @@ const announce = async (runtime: Runtime, { url, dataFolder, server, json = fals
   print(ends(pages))
 }
 
-/** Resolves at the first SIGTERM or SIGINT; the second one ends the process, and what was accepted continues at the next start. */
+/** Resolves at the first SIGTERM or SIGINT; the second one leaves at once, and what was accepted continues at the next start. */
 const shutdownAsked = (): Promise<void> =>
   new Promise((resolve) => {
     let asked = false
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
-      process.on(signal, () => {
-        if (asked) process.exit(signal === 'SIGINT' ? exitCodes.interrupted : 128 + constants.signals.SIGTERM)
+      listen(signal, () => {
+        if (asked) return leave(signal === 'SIGINT' ? exitCodes.interrupted : 128 + constants.signals.SIGTERM)
         asked = true
         resolve()
       })
@@ -138,8 +139,8 @@ const shutdownAsked = (): Promise<void> =>
 /** A tool that fails behind our back, in a callback of its own, must not take all conversations with it: their state is in the journal anyway. */
 const keepGoing = ({ log }: Runtime): void => {
   for (const kind of ['uncaughtException', 'unhandledRejection'] as const) {
-    process.removeAllListeners(kind)
-    process.on(kind, (error: unknown) => log.error({ error: errorBody(error), stack: (error as Error)?.stack }, 'an error that nobody caught'))
+    surroundings().removeAllListeners(kind)
+    listen(kind, (error: unknown) => log.error({ error: errorBody(error), stack: (error as Error)?.stack }, 'an error that nobody caught'))
   }
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { definedOf } from '../contracts/defined.ts'
+import type { Environment } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { RuntimeOptions } from '../runtime/index.ts'
 import { variables } from '../runtime/variables.ts'
@@ -16,6 +17,9 @@ export type ConnectOptions = Pick<RuntimeOptions, 'prefix' | 'nats'> & {
   /** ms for which no node may answer before a run that is followed is given up. Default: 10 min on NATS, where others take over; 30 s over HTTP. */
   outageMsMax?: number | undefined
 }
+
+/** What it takes from the process, where that is not the process's own. */
+type Around = Pick<Partial<Environment>, 'variables' | 'folder' | 'log'>
 
 /** A node that restarts is back by then. */
 const restartMs = 30_000
@@ -45,26 +49,38 @@ export const connect = async (url: string, options: ConnectOptions = {}): Promis
 
 export const isNats = (url: string): boolean => /^(?:nats|nats-context|tls):/.test(url)
 
-/** The folder of an embedded transport; undefined for others, and for one that names none. */
-export const folderOf = (url: string): string | undefined => {
+/**
+ * The folder of an embedded transport; undefined for others, and for one that names none.
+ * @param from where a relative path starts; default: the working directory of the process
+ */
+export const folderOf = (url: string, from: string = process.cwd()): string | undefined => {
   const [, folder] = /^embedded:(.+)$/s.exec(url) ?? []
-  return folder === undefined ? undefined : resolve(folder)
+  return folder === undefined ? undefined : resolve(from, folder)
+}
+
+/** The same address, whose folder has an absolute path. */
+export const fromFolder = (url: string, from?: string): string => {
+  const folder = folderOf(url, from)
+  return folder === undefined ? url : `embedded:${folder}`
 }
 
 /** @returns undefined where no node runs; over HTTP nobody has been asked yet @throws RuntimeError unauthorised when the token of a node is not readable */
-export const nodeAt = async (url: string, { token, outageMsMax, prefix, nats }: ConnectOptions = {}): Promise<Client | undefined> => {
+export const nodeAt = async (
+  url: string,
+  { token, outageMsMax, prefix, nats, environment = {} }: ConnectOptions & { environment?: Around } = {},
+): Promise<Client | undefined> => {
   checkAddress(url)
   if (isNats(url)) {
     const { natsClient } = await import('./nats-client.ts')
-    const client = await natsClient(url, definedOf({ prefix, nats }))
+    const client = await natsClient(url, definedOf({ prefix, nats, log: environment.log }))
     return client && outageMsMax !== undefined ? { ...client, outageMsMax } : client
   }
-  const folder = folderOf(url)
+  const folder = folderOf(url, environment.folder)
   if (folder === undefined && !/^https?:/.test(url)) return undefined
   const node = folder === undefined ? { url: url.replace(/(?<!\/)\/+$/, '') } : await nodeOf(folder)
   if (node === undefined) return undefined
   const { httpClient } = await import('./http-client.ts')
-  return httpClient({ url: node.url, token: token ?? (await tokenFor(folder)), outageMsMax })
+  return httpClient({ url: node.url, token: token ?? (await tokenFor(folder, environment)), outageMsMax })
 }
 
 /** Short commands hold the folder for moments, and a node that starts will soon say where it is. */
@@ -86,11 +102,11 @@ const ownerOf = async (folder: string): Promise<Owner | undefined> =>
   existsSync(join(folder, 'lock.db')) ? (await import('../transport/embedded/index.ts')).readOwner(folder) : undefined
 
 /** What a node takes: the token of its data folder, else that of the environment. @throws RuntimeError unauthorised */
-export const tokenFor = async (folder: string | undefined): Promise<string | undefined> => {
-  if (folder === undefined) return variables().STATECAST_TOKEN
+export const tokenFor = async (folder: string | undefined, { variables: env, folder: from }: Around = {}): Promise<string | undefined> => {
+  if (folder === undefined) return variables(env, from).STATECAST_TOKEN
   const { readToken, tokenFile } = await import('../api/http/token.ts')
   try {
-    return readToken(folder) ?? variables().STATECAST_TOKEN
+    return readToken(folder) ?? variables(env, from).STATECAST_TOKEN
   } catch (cause) {
     throw new RuntimeError('unauthorised', `the token of the node cannot be read from ${tokenFile(folder)}`, {
       cause,

@@ -18,8 +18,8 @@ export type Share = {
 /** Other nodes take over what this one loses, and need this long for it. */
 const takeoverMsMax = 600_000
 
-/** @param share what else has to end with it */
-export const inProcessClient = (runtime: Runtime, share?: Share): Client => ({
+/** @param share what else has to end with it @param leave ends the process */
+export const inProcessClient = (runtime: Runtime, share?: Share, leave: () => void = () => process.exit()): Client => ({
   url: undefined,
   ...(runtime.shared ? { untrusted: true, outageMsMax: takeoverMsMax } : { lossless: true }),
   command: <Result>(name: CommandName, input: unknown) => runtime.command<Result>(name, input),
@@ -38,7 +38,7 @@ export const inProcessClient = (runtime: Runtime, share?: Share): Client => ({
   settled: (timeoutMs) => runtime.settled(timeoutMs),
   close: async () => {
     // Also keeps the process alive until the store has closed: its own thread does not.
-    const patience = setTimeout(() => process.exit(), closeMs)
+    const patience = setTimeout(leave, closeMs)
     await share?.drain()
     await runtime.close()
     await share?.close()

@@ -5,7 +5,7 @@ import type { natsClient as OverNats } from './nats-client.ts'
 export { checkAddress } from './check-address.ts'
 export type { Client, Subscription } from './client.ts'
 export { type Compared, compareTrace, differenceText, eventsAt, type FirstDifference, unreadable } from './compare.ts'
-export { type ConnectOptions, connect, folderOf, isNats, nodeAt, nodeOf, tokenFor } from './connect.ts'
+export { type ConnectOptions, connect, folderOf, fromFolder, isNats, nodeAt, nodeOf, tokenFor } from './connect.ts'
 export { type Accepted, type Followed, type FollowOptions, follow, followRun } from './follow.ts'
 export { inProcessClient, type Share } from './in-process.ts'
 export const httpClient = async (...given: Parameters<typeof OverHttp>) => (await import('./http-client.ts')).httpClient(...given)

@@ -2,6 +2,7 @@
 
 import { beginning, birthOf, type EventPage, inOrder, parsePlace } from '../api/index.ts'
 import type { CommandName } from '../contracts/commands.ts'
+import type { Logger } from '../contracts/environment.ts'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { subjects } from '../contracts/subjects.ts'
 import type { BusMessage } from '../contracts/transport.ts'
@@ -18,9 +19,12 @@ const longestWaitMs = 3_600_000
 const outageMsMax = 600_000
 
 /** @returns undefined when no node answers there @throws RuntimeError log_unavailable, unauthorised */
-export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOptions, 'prefix' | 'nats'> = {}): Promise<Client | undefined> => {
+export const natsClient = async (
+  url: string,
+  { prefix, nats, log = stderrLogger() }: Pick<RuntimeOptions, 'prefix' | 'nats'> & { log?: Logger } = {},
+): Promise<Client | undefined> => {
   const names = subjects(prefix)
-  const { bus, flush, close } = await connectBus(url, stderrLogger(), nats)
+  const { bus, flush, close } = await connectBus(url, log, nats)
   const command = async <Result>(name: CommandName, input: unknown, timeoutMs = answerMs): Promise<Result> => {
     const { timeoutMs: waits } = (input ?? {}) as { timeoutMs?: number }
     const patienceMs = name === 'agent.wait' ? (waits ?? longestWaitMs) + answerMs : timeoutMs

@@ -1,6 +1,6 @@
 /** Traces that were exported, as files of a folder: what CI folds. */
 import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
@@ -9,37 +9,41 @@ import { journalOfFile, parseTraceFile } from './trace-file.ts'
 /** A recorded session; opened when its turn comes. `name` is its address, or its file. */
 export type Recorded = { name: string; file?: string; open(): { address: Address; journal: Journal } }
 
-/** Exported traces: a file, or all files of a folder and of those in it, links among them, in the order of their names. @throws RuntimeError bad_request */
-export const recordedIn = (path: string): Recorded[] => {
-  const files = filesOf(path)
-  if (files.length > 0) return files.map((file) => ({ name: file, file, open: () => opened(file) }))
+/**
+ * Exported traces: a file, or all files of a folder and of those in it, links among them, in the order of their names.
+ * @param from where a relative path starts; default: the working directory of the process
+ * @throws RuntimeError bad_request
+ */
+export const recordedIn = (path: string, from: string = process.cwd()): Recorded[] => {
+  const files = filesOf(path, from)
+  if (files.length > 0) return files.map((file) => ({ name: file, file, open: () => opened(file, from) }))
   throw new RuntimeError('bad_request', `there is no trace in ${path}`, { field: 'traces', hint: exportHint })
 }
 
 const exportHint = 'write some with `statecast export KEY > FILE`, or with --redact where others see them'
 
-const filesOf = (path: string): string[] => {
+const filesOf = (path: string, from: string): string[] => {
   try {
-    return statSync(path).isDirectory() ? filesBelow(path).sort() : [path]
+    return statSync(resolve(from, path)).isDirectory() ? filesBelow(path, from).sort() : [path]
   } catch (cause) {
     throw new RuntimeError('bad_request', `${path} cannot be read`, { cause, field: 'traces', hint: `name a folder of traces: ${exportHint}` })
   }
 }
 
 /** Links are followed, and each folder is read once: a link may lead back to where it stands. */
-const filesBelow = (top: string): string[] => {
+const filesBelow = (top: string, from: string): string[] => {
   const files: string[] = []
   const seen = new Set<string>()
   const folders = [top]
   // Behind all that really stands there, so that it goes by its own name.
   const linked: string[] = []
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop() ?? linked.shift()) {
-    const real = realpathSync(folder)
+    const real = realpathSync(resolve(from, folder))
     if (seen.has(real)) continue
     seen.add(real)
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    for (const entry of readdirSync(resolve(from, folder), { withFileTypes: true })) {
       const path = join(folder, entry.name)
-      const kind = kindOf(entry, path)
+      const kind = kindOf(entry, resolve(from, path))
       if (kind === 'folder') (entry.isSymbolicLink() ? linked : folders).push(path)
       else if (kind === 'file' && !entry.name.startsWith('.') && !entry.name.endsWith('.md')) files.push(path)
     }
@@ -62,14 +66,14 @@ const behind = (link: string): Stats | undefined => {
   }
 }
 
-const opened = (file: string): ReturnType<Recorded['open']> => {
-  const trace = parseTraceFile(readText(file), file)
+const opened = (file: string, from: string): ReturnType<Recorded['open']> => {
+  const trace = parseTraceFile(readText(file, from), file)
   return { address: trace.address, journal: journalOfFile(trace) }
 }
 
-const readText = (file: string): string => {
+const readText = (file: string, from: string): string => {
   try {
-    return readFileSync(file, 'utf8')
+    return readFileSync(resolve(from, file), 'utf8')
   } catch (cause) {
     throw new RuntimeError('bad_request', `${file} cannot be read`, { cause, field: 'traces', hint: exportHint })
   }

@@ -95,4 +95,8 @@ export type Environment = {
   log: Logger
   /** Where it is told what runs do when; a runtime keeps the newest by itself. */
   tracing?: Tracing
+  /** Variables such as `OPENAI_API_KEY`; default: those of the process. */
+  variables?: Readonly<Record<string, string | undefined>>
+  /** Relative paths of the options start here; default: the working directory of the process. */
+  folder?: string
 }

@@ -4,12 +4,13 @@ import { failPointsFrom } from './fail-points.ts'
 import type { RuntimeOptions } from './options.ts'
 import { exportRuns } from './otel.ts'
 import { RunTraces } from './run-traces.ts'
-import { logWith, systemEnvironment } from './system-environment.ts'
+import { logWith, stderrLogger, systemEnvironment } from './system-environment.ts'
 
 /** @param me the node, once it is one: each line of its log says so */
 export const environmentOf = (options: Pick<RuntimeOptions, 'environment'>, me: () => string | undefined) => {
-  const system = systemEnvironment()
-  const given: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
+  const { variables = process.env } = options.environment ?? {}
+  const system = systemEnvironment({ log: options.environment?.log ?? stderrLogger(variables.STATECAST_LOG || undefined) })
+  const given: Environment = { ...system, failPoints: failPointsFrom(variables.STATECAST_FAILPOINTS, system.clock), ...options.environment }
   const traces = new RunTraces(given.clock, exportRuns(given.log))
   const node = () => {
     const name = me()

@@ -11,8 +11,8 @@ export type Plugin = { extension: Extension; module?: string }
 const loads = new Map<string, Promise<unknown>>()
 let reloads = 0
 
-/** @param folder that paths begin in @throws RuntimeError bad_request */
-export const loadPlugins = async (given: readonly (Extension | string)[], folder: string): Promise<Plugin[]> => {
+/** @param folder that paths begin in; default: the working directory of the process @throws RuntimeError bad_request */
+export const loadPlugins = async (given: readonly (Extension | string)[], folder: string = process.cwd()): Promise<Plugin[]> => {
   const paths = given.map((one) => (typeof one === 'string' ? pathOf(one, folder) : undefined))
   const twice = paths.find((path, at) => path !== undefined && paths.indexOf(path) !== at)
   if (twice !== undefined)

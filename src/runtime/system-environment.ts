@@ -54,14 +54,19 @@ const redact = { paths: secrets.flatMap((name) => [name, `*.${name}`, `*.*.${nam
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-/** Logs as JSON lines on stderr, so that stdout is the program's own. @param level trace, debug, info, warn, error, fatal or silent @throws RuntimeError bad_request */
-export const stderrLogger = (level = process.env.STATECAST_LOG || 'warn'): Logger => {
+/**
+ * Logs as JSON lines on stderr, so that stdout is the program's own.
+ * @param level trace, debug, info, warn, error, fatal or silent
+ * @param stderr another stream in its place
+ * @throws RuntimeError bad_request
+ */
+export const stderrLogger = (level = process.env.STATECAST_LOG || 'warn', stderr?: { write(line: string): unknown }): Logger => {
   if (!levels.includes(level))
     throw new RuntimeError('bad_request', `'${level.slice(0, 40)}' is not a log level`, {
       field: 'STATECAST_LOG',
       hint: `there are: ${levels.join(', ')}`,
     })
-  const lines = pino({ level, redact }, pino.destination({ fd: 2, sync: true }))
+  const lines = pino({ level, redact }, stderr ?? pino.destination({ fd: 2, sync: true }))
   return logWith(Object.assign(lines, { enabled: lines.isLevelEnabled.bind(lines) }), () => ({}))
 }
 

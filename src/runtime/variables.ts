@@ -1,5 +1,6 @@
 /** The variables of this process, secrets from files included: what stands in a variable is shown by `docker inspect`, crash reports and children. */
 import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Variables } from '../models/index.ts'
 
@@ -8,9 +9,10 @@ export const fromFiles = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'STATECAST_TOKE
 
 /**
  * A value is used without the white space around it; an empty file counts as none, like an empty variable.
+ * @param from where a relative path of a file starts
  * @throws RuntimeError bad_request for a file that cannot be read, or one beside the variable itself
  */
-export const variables = (env: Variables = process.env): Variables => {
+export const variables = (env: Variables = process.env, from: string = process.cwd()): Variables => {
   const read = fromFiles.flatMap((name): [string, string][] => {
     const file = env[`${name}_FILE`]?.trim()
     if (!file) return []
@@ -19,7 +21,7 @@ export const variables = (env: Variables = process.env): Variables => {
         field: name,
         hint: `leave one of them out: ${name}, or ${name}_FILE`,
       })
-    return [[name, textOf(file, `${name}_FILE`)]]
+    return [[name, textOf(resolve(from, file), `${name}_FILE`)]]
   })
   return read.length === 0 ? env : { ...env, ...Object.fromEntries(read) }
 }

@@ -1,11 +1,10 @@
 /** `statecast chat` and `send` through pipes, as scripts use them. */
-import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startAnthropicServer } from '../support/anthropic-server.ts'
 import { startOpenAiServer } from '../support/openai-server.ts'
-import { aFolder, aNode, start, statecast, testApp, untilFile } from './run.ts'
+import { aFolder, aNode, start, statecast, testApp } from './run.ts'
 
 test('[SHOW-CHAT] two questions through a pipe are answered, one a line, through real tool calls', async () => {
   const folder = aFolder()
@@ -175,48 +174,18 @@ test('what cannot be answered is not stored: an agent or model that is not there
   expect(empty).toMatchObject({ code: 2, stderr: expect.stringMatching(/^error: message must not be empty \[bad_request\]/) })
 })
 
-test('a command for one conversation does not take up the work of another, whose tool it would leave in the middle', async () => {
-  const folder = aFolder()
-  const cut = start({ folder }, 'send', 'A', 'once a', '--app', testApp)
-  await untilFile(join(folder, 'a.started'))
-  cut.process.kill('SIGKILL')
-  await cut.ended
-  const before = (await statecast({ folder }, 'trace', 'A')).stdout
-
-  const other = await statecast({ folder }, 'send', 'B', 'hello', '--app', testApp)
-  const chat = await statecast({ folder, input: 'hello\n' }, 'chat', '--session', 'C', '--app', testApp)
-  await statecast({ folder }, 'send', 'D', 'once d', '--no-wait', '--app', testApp)
-
-  expect([other.stdout, chat.stdout]).toEqual(['echo hello\n', 'echo hello\n'])
-  expect((await statecast({ folder }, 'trace', 'A')).stdout).toBe(before)
-  expect(readFileSync(join(folder, 'a.started'), 'utf8')).toBe('1\n')
-  expect(existsSync(join(folder, 'd.started'))).toBe(false)
-})
-
 test('what a model says reaches the terminal without control characters, lines are kept', async () => {
   const sent = await statecast({ folder: aFolder() }, 'send', 'main', 'escape', '--app', testApp)
 
   expect(sent.stdout).toBe('a�[2Jb\nc\td\n')
 })
 
-test('a reader that has enough ends the chat without a complaint', async () => {
-  const chat = start({ folder: aFolder(), keepStdinOpen: true }, 'chat', '--app', testApp)
-  chat.process.stdin?.write('one\n')
-  await chat.firstLine
-  chat.process.stdout?.destroy()
-  await once(chat.process.stdout as NodeJS.ReadableStream, 'close')
-
-  chat.process.stdin?.end('two\nthree\n')
-
-  expect(await chat.ended).toMatchObject({ code: 0, stderr: '' })
-})
-
 test('Ctrl-C stops the turn and leaves with 130', async () => {
   const chat = start({ folder: aFolder(), keepStdinOpen: true }, 'chat', '--json', '--app', testApp)
-  chat.process.stdin?.write('wait forever\n')
+  chat.stdin.write('wait forever\n')
   await chat.firstLine
 
-  chat.process.kill('SIGINT')
+  chat.signal('SIGINT')
 
   expect((await chat.ended).code).toBe(130)
 })

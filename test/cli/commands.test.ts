@@ -1,5 +1,5 @@
 /** The smaller commands, and what the command line says to those who get it wrong. */
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { machines } from '../../src/all-machines.ts'
@@ -10,19 +10,6 @@ test('--version and --help answer on stdout with exit code 0', async () => {
 
   expect(await statecast({ folder }, '--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), stderr: '' })
   expect(await statecast({ folder }, '--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('doctor'), stderr: '' })
-})
-
-test('--version and wrong usage are answered without loading the runtime', async () => {
-  const folder = aFolder()
-
-  await statecast({ folder, env: { NODE_V8_COVERAGE: folder } }, '--version')
-  await statecast({ folder, env: { NODE_V8_COVERAGE: folder } }, 'sessions', '--nope')
-
-  const loaded = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'))
-  expect(loaded.map((files) => [files.includes('/src/cli/main.ts'), files.includes('/src/runtime/index.ts')])).toEqual([
-    [true, false],
-    [true, false],
-  ])
 })
 
 test('without a command the help is printed: that is no mistake', async () => {

@@ -2,24 +2,26 @@
 import { createHash } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { encode } from '../../src/actors/index.ts'
-import { commandLine, main } from '../../src/cli/main.ts'
+import { commandLine } from '../../src/cli/main.ts'
 import { toBase64 } from '../../src/contracts/bytes.ts'
-import { aFolder } from './run.ts'
+import { aFolder, statecast } from './run.ts'
 
 let folder = ''
-let said: string[] = []
+let env: Record<string, string> = {}
+let printed = ''
 beforeEach(() => {
   folder = aFolder()
-  said = []
-  for (const stream of [process.stdout, process.stderr]) vi.spyOn(stream, 'write').mockImplementation((text) => said.push(String(text)) > 0)
-  vi.stubEnv('STATECAST_URL', undefined)
+  env = {}
 })
-afterEach(() => {
-  vi.unstubAllEnvs()
-  vi.restoreAllMocks()
-})
+
+/** @returns the exit code */
+const main = async (argv: readonly string[]): Promise<number | null> => {
+  const { code, stdout, stderr } = await statecast({ folder, env }, ...argv)
+  printed = stdout + stderr
+  return code
+}
 
 const program = commandLine(() => async () => undefined)
 /** What a command must be given at the least. */
@@ -62,7 +64,7 @@ const ways = {
   '--url': (place: string) => ({ before: ['--url', place] }),
   '--data': (place: string) => ({ after: ['--data', place.replace(/^embedded:/, '')] }),
   STATECAST_URL: (place: string) => {
-    vi.stubEnv('STATECAST_URL', place)
+    env = { STATECAST_URL: place }
     return {}
   },
   "the app's transport": (place: string) => ({ before: ['--app', app(`{ transport: '${place}' }`)] }),
@@ -79,7 +81,7 @@ const cases = commands.flatMap((command) =>
 )
 
 /** @param places of one and of the other */
-const run = (command: string, one: Way, other: Way, places: readonly [string, string]): Promise<number> => {
+const run = (command: string, one: Way, other: Way, places: readonly [string, string]): Promise<number | null> => {
   const parts: Parts[] = [ways[one](places[0]), ways[other](places[1])]
   const given = (where: keyof Parts) => parts.flatMap((part) => part[where] ?? [])
   const words = command === 'import' ? [anExport()] : (wordsOf[command] ?? [])
@@ -91,7 +93,7 @@ test.each(cases)('%s: where %s and %s name different places, neither is taken', 
 
   expect(await run(command, one, other, places)).toBe(2)
 
-  const text = said.join('')
+  const text = printed
   expect(text).toMatch(/contradict each other \[bad_request\]\nhint: leave one of them out/)
   expect(text).toContain(one)
   expect(text).toContain(other)
@@ -101,13 +103,13 @@ test.each(cases)('%s: where %s and %s name different places, neither is taken', 
 test('a server and a folder contradict each other, and what is said of the server holds no password', async () => {
   expect(await main(['--url', 'nats://ada:secret@127.0.0.1:1', 'up', '--data', join(folder, 'data')])).toBe(2)
 
-  expect(said.join('')).toContain('--url and --data contradict each other')
-  expect(said.join('')).not.toContain('secret')
+  expect(printed).toContain('--url and --data contradict each other')
+  expect(printed).not.toContain('secret')
   expect(existsSync(join(folder, 'data'))).toBe(false)
 })
 
 test('the same place said twice is one place, however it is written', async () => {
-  vi.stubEnv('STATECAST_URL', `embedded:${folder}/./data/`)
+  env = { STATECAST_URL: `embedded:${folder}/./data/` }
 
   expect(await main(['--url', `embedded:${join(folder, 'data')}`, '--app', app(`{ transport: 'embedded:${folder}/x/../data' }`), 'sessions'])).toBe(0)
 })
@@ -119,7 +121,7 @@ test.each([
   ['--agent', ['chat', '--agent', 'a', '--agent', 'b']],
 ])('%s given twice with different values is refused', async (flag, argv) => {
   expect(await main(argv)).toBe(2)
-  expect(said.join('')).toContain(`${flag} was given twice`)
+  expect(printed).toContain(`${flag} was given twice`)
 })
 
 test.each([
@@ -128,8 +130,8 @@ test.each([
   ['--json', '--format mermaid', ['machines', '--json', '--format', 'mermaid']],
 ])('%s and %s are not taken together', async (one, other, argv) => {
   expect(await main(argv)).toBe(2)
-  expect(said.join('')).toContain(one)
-  expect(said.join('')).toContain(`${other} contradict each other`)
+  expect(printed).toContain(one)
+  expect(printed).toContain(`${other} contradict each other`)
 })
 
 test.each([
@@ -138,10 +140,10 @@ test.each([
   ['--roles', "{ roles: ['tool'] }", ['--roles', 'turn,tool']],
 ])('%s and an app that says otherwise are not taken together', async (option, text, more) => {
   expect(await main(['--app', app(text), '--url', `embedded:${join(folder, 'data')}`, 'up', '--port', '0', ...more])).toBe(2)
-  expect(said.join('')).toContain(`${option} and the app's`)
+  expect(printed).toContain(`${option} and the app's`)
 })
 
 test('the roles of the app count where the command line names none', async () => {
   expect(await main(['--app', app("{ roles: ['tool'] }"), '--url', `embedded:${join(folder, 'data')}`, 'up', '--port', '0'])).toBe(1)
-  expect(said.join('')).toContain('a node with an embedded store has all roles [unsupported]')
+  expect(printed).toContain('a node with an embedded store has all roles [unsupported]')
 })

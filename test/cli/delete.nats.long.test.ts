@@ -1,6 +1,7 @@
 /** A deletion on NATS takes several steps, and a process may be killed between any two. */
 import { expect, test } from 'vitest'
 import { natsForAll } from '../support/nats.ts'
+import { runProcess } from './processes.ts'
 import { aFolder, statecast, testApp } from './run.ts'
 
 const server = natsForAll()
@@ -14,7 +15,7 @@ test.each([
   await statecast(how, 'send', key, 'hello', '--app', testApp)
   await statecast(how, 'send', key, 'hello again', '--app', testApp)
 
-  const killed = await statecast({ ...how, env: { ...how.env, STATECAST_FAILPOINTS: `K21:${hit}:kill` } }, 'delete', key, '--app', testApp)
+  const killed = await runProcess({ ...how, env: { ...how.env, STATECAST_FAILPOINTS: `K21:${hit}:kill` } }, 'delete', key, '--app', testApp)
   const next = await statecast(how, 'send', key, 'anew', '--app', testApp)
   const deleted = await statecast(how, 'delete', key, '--app', testApp)
   const after = await statecast(how, 'send', key, 'and again', '--app', testApp)

@@ -13,6 +13,7 @@ import { goExample } from '../../scripts/go-example.ts'
 import { partitionOf, rendezvous } from '../../src/contracts/placement.ts'
 import { natsForAll } from '../support/nats.ts'
 import { type Program, startProgram } from '../support/processes.ts'
+import { aNodeProcess } from './processes.ts'
 import { aFolder, aNode, type Node, statecast, stopped } from './run.ts'
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
@@ -29,9 +30,9 @@ afterEach(async () => {
 })
 afterAll(() => nc.close())
 
-const up = async (): Promise<Node> => {
+const up = async <Started extends Node>(begin: (how: { folder: string }, ...args: string[]) => Promise<Started>): Promise<Started> => {
   const folder = aFolder()
-  const node = await aNode({ folder }, '--url', server.url, '--app', app)
+  const node = await begin({ folder }, '--url', server.url, '--app', app)
   return { ...node, token: join(folder, node.token) }
 }
 
@@ -92,7 +93,7 @@ const listenRaw = async (pattern: string): Promise<() => Heard[]> => {
 }
 
 test('a turn through node A, its session on node B, its tool in Python: a bare socket sees text, tool and answer', async () => {
-  const [a, b] = [await up(), await up()]
+  const [a, b] = [await up(aNode), await up(aNode)]
   const names = await shared(a, b)
   await startPython(a, b)
   const key = keyOn(names[1]!, names)
@@ -119,7 +120,7 @@ test('a turn through node A, its session on node B, its tool in Python: a bare s
 })
 
 test('when the node that has the session is killed in the middle of the tool, the other one finishes the turn', async () => {
-  const [a, b] = [await up(), await up()]
+  const [a, b] = [await up(aNode), await up(aNodeProcess)]
   const names = await shared(a, b)
   await startPython(a, b)
   const key = keyOn(names[1]!, names, 'k')
@@ -127,7 +128,7 @@ test('when the node that has the session is killed in the middle of the tool, th
   await rpc(a, 'chat.send', { sessionKey: key, message: 'weather_forecast {"city":"Bonn","days":40}', idempotencyKey: 'm1' })
   await vi.waitFor(() => expect(heard().some(({ phase }) => phase === 'progress')).toBe(true))
 
-  b.process.kill('SIGKILL')
+  b.kill()
 
   expect(await rpc(a, 'agent.wait', { sessionKey: key, runId: 'm1' })).toMatchObject({
     status: 'completed',
@@ -147,7 +148,7 @@ test('clients of the agent protocol find both nodes, and whoever of them is aske
     callback: (_, message) => void beats.push(message.json<{ instance_id: string }>().instance_id),
   })
   await nc.flush()
-  const [a, b] = [await up(), await up()]
+  const [a, b] = [await up(aNode), await up(aNode)]
   const names = await shared(a, b)
   await startPython(a, b)
   const found: string[] = []
@@ -184,7 +185,7 @@ test.runIf(process.env.STATECAST_GO)(
     const go = startProgram(await goExample(), server.url)
     programs.push(go)
     await go.said('serves statecast.tools.roman.numeral')
-    const [a, b] = [await up(), await up()]
+    const [a, b] = [await up(aNode), await up(aNode)]
     const names = await shared(a, b)
     await knows('roman_numeral', a, b)
     const key = keyOn(names[1]!, names, 'go')

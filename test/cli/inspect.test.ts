@@ -34,9 +34,9 @@ test('it opens the page by a file that only its user can read, and with no token
     mode: 0o755,
   })
 
-  const quiet = await statecast({ folder, env: { PATH: `${programs}:${process.env.PATH}` } }, 'inspect')
+  const quiet = await statecast({ folder, env: { PATH: `${programs}:/usr/bin:/bin` } }, 'inspect')
   expect([quiet.code, existsSync(join(folder, 'opened'))]).toEqual([0, false])
-  await statecast({ folder, env: { PATH: `${programs}:${process.env.PATH}` } }, 'inspect', '--open')
+  await statecast({ folder, env: { PATH: `${programs}:/usr/bin:/bin` } }, 'inspect', '--open')
   await untilFile(join(folder, 'opened'))
   const opened = readFileSync(join(folder, 'opened'), 'utf8')
 

@@ -40,16 +40,6 @@ test.each([
   expect(hint).not.toContain('that it names')
 })
 
-test.each([
-  ['waits', 'await new Promise(() => undefined)\nexport default {}\n'],
-  ['promises an app', 'export default new Promise(() => undefined)\n'],
-])('of one that %s for ever that is said', async (_, text) => {
-  const ended = await load('app.mjs', text)
-
-  expect(ended).toMatchObject({ code: 2, stderr: expect.not.stringContaining('Warning') })
-  expect(errorIn(ended)).toMatchObject({ code: 'bad_request', message: expect.stringContaining('never finishes loading'), field: 'app' })
-})
-
 test('one that is not there is named with the option that it was given by', async () => {
   const how = { folder: aFolder() }
   const against = await statecast(how, 'replay', '--against', 'missing.ts', '--app', testApp, '--json')

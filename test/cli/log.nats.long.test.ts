@@ -5,20 +5,21 @@ import { expect, test } from 'vitest'
 import { partitionOf, rendezvous } from '../../src/contracts/placement.ts'
 import { natsForAll } from '../support/nats.ts'
 import { startOpenAiServer } from '../support/openai-server.ts'
-import { aFolder, aNode, type Node, statecast, stopped, testApp } from './run.ts'
+import { aNodeProcess, type NodeProcess } from './processes.ts'
+import { aFolder, aNode, statecast, stopped, testApp } from './run.ts'
 
 const server = natsForAll()
 
 type Line = { level: number; msg: string; pid: number; hostname: string; node?: string; [field: string]: unknown }
 const linesOf = (stderr: string): Line[] => stderr.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Line] : []))
 
-type NamedNode = Node & { node: string }
+type NamedNode = NodeProcess & { node: string }
 
 /** Two nodes, the one that has a session first: partitions move when the second comes, so the session's has to have arrived. */
 const twoNodes = async (folder: string, session: string) => {
   const url = ['--url', server.url]
-  const first = (await aNode({ folder }, ...url, '--app', testApp)) as NamedNode
-  const second = (await aNode({ folder: aFolder() }, ...url, '--app', testApp)) as NamedNode
+  const first = (await aNodeProcess({ folder }, ...url, '--app', testApp)) as NamedNode
+  const second = (await aNodeProcess({ folder: aFolder() }, ...url, '--app', testApp)) as NamedNode
   const partition = partitionOf({ kind: 'session', id: session })
   const holder = rendezvous(partition, [first.node, second.node])
   const rows = async () =>
@@ -32,7 +33,7 @@ test('a node that is killed in the middle of a turn: the other one says who is g
   const { own, other, url } = await twoNodes(folder, 'main')
   const sent = statecast({ folder }, 'send', 'main', `wait ${join(folder, 'here')}`, ...url, '--json')
   await expect.poll(() => existsSync(join(folder, 'here.started'))).toBe(true)
-  own.process.kill('SIGKILL')
+  own.kill()
   writeFileSync(join(folder, 'here.go'), '')
   expect(await sent).toMatchObject({ code: 0 })
   await stopped(other)

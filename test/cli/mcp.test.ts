@@ -1,11 +1,11 @@
 /** MCP servers of an app file, as a person on a terminal meets them. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { repository } from '../tidy/sources.ts'
 import { aFolder, statecast } from './run.ts'
 
-const program = fileURLToPath(new URL('../support/mcp-program.ts', import.meta.url))
+const program = join(repository, 'test/support/mcp-program.ts')
 
 const aFolderWith = (config: object): string => {
   const folder = aFolder()

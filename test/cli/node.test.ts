@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRuntime } from '../../src/index.ts'
 import { aSocket } from '../api/ws/a-socket.ts'
-import { aFolder, aNode, start, statecast, testApp, untilFile } from './run.ts'
+import { aFolder, aNode, rpc, start, statecast, testApp, untilFile } from './run.ts'
 
 test('commands of other processes act on the node that runs, with its app and not their own', async () => {
   const folder = aFolder()
@@ -30,11 +30,10 @@ test('trace --follow shows what happens as it happens, and Ctrl-C ends it', asyn
   await statecast({ folder }, 'send', 'main', 'first')
   const trace = start({ folder }, 'trace', 'main', '--follow')
   await trace.firstLine
-  const second = new Promise<void>((resolve) => trace.process.stdout?.on('data', (chunk: Buffer) => chunk.includes('/turn#2') && resolve()))
 
   await statecast({ folder }, 'send', 'main', 'second')
-  await second
-  trace.process.kill('SIGINT')
+  await trace.prints('/turn#2')
+  trace.signal('SIGINT')
 
   expect((await trace.ended).code).toBe(130)
 })
@@ -45,7 +44,7 @@ test('SIGTERM lets the turn that runs end and its client have the answer, answer
   const client = start({ folder }, 'send', 'main', 'wait a')
   await untilFile(join(folder, 'a.started'))
 
-  node.process.kill('SIGTERM')
+  node.signal('SIGTERM')
   await expect.poll(async () => (await statecast({ folder }, 'send', 'other', 'too late')).stderr).toContain('shutting down [closed]')
   const history = await statecast({ folder }, 'history', 'main')
   writeFileSync(join(folder, 'a.go'), '')
@@ -65,7 +64,7 @@ test('SIGTERM does not wait for a person: the page hears that the node stops, an
   await page.event('approval.requested')
 
   const asked = performance.now()
-  node.process.kill('SIGTERM')
+  node.signal('SIGTERM')
   await page.event('shutdown')
   const end = await node.ended
 
@@ -79,34 +78,23 @@ test('SIGTERM does not wait for a person: the page hears that the node stops, an
 test('without --json up says its pid, the inspector, and the address of the chat last', async () => {
   const folder = aFolder()
   const node = start({ folder }, 'up', '--port', '0', '--app', testApp)
-  let said = ''
-  await new Promise<void>((resolve) =>
-    node.process.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()).includes('/#token=') && resolve()),
-  )
+  await node.prints('/#token=')
+  node.signal('SIGTERM')
+  const { stdout } = await node.ended
 
-  expect(said).toMatch(
+  expect(stdout).toMatch(
     /^statecast is up\n {2}data {4}\S+statecast\n {2}pid {5}\d+; Ctrl-C or kill \d+ stops it\n {2}inspect http:\S+\/inspector#token=[\w-]{43}\n {2}chat {4}http:\S+\/#token=[\w-]{43}\n$/,
   )
-})
-
-test('a timer that an app has left running does not keep a node that was stopped', async () => {
-  const folder = aFolder()
-  writeFileSync(join(folder, 'app.mjs'), 'setInterval(() => undefined, 1000)\nexport default {}')
-  const node = await aNode({ folder }, '--app', 'app.mjs')
-
-  node.process.kill('SIGTERM')
-
-  expect((await node.ended).code).toBe(0)
 })
 
 test('a node that shuts down says so: on the socket at once, to doctor, and to a second node, which is not told to kill it', async () => {
   const folder = aFolder()
   const node = await aNode({ folder }, '--app', testApp)
   const page = await aSocket(node.url, { auth: { token: readFileSync(node.token, 'utf8').trim() } })
-  await page.request('chat.send', { sessionKey: 'main', message: 'wait d', idempotencyKey: 'd' })
+  await rpc(node, 'chat.send', { sessionKey: 'main', message: 'wait d', idempotencyKey: 'd' })
   await untilFile(join(folder, 'd.started'))
 
-  node.process.kill('SIGTERM')
+  node.signal('SIGTERM')
   await page.event('shutdown')
   const doctor = await statecast({ folder }, 'doctor')
   const second = await statecast({ folder }, 'up', '--port', '0', '--app', testApp)
@@ -119,38 +107,6 @@ test('a node that shuts down says so: on the socket at once, to doctor, and to a
   expect(second.stderr).not.toContain('(kill')
   expect(end.code).toBe(0)
   expect(page.events('shutdown')).toHaveLength(1)
-})
-
-test('after kill -9 in the middle of a tool the next node finishes the turn, and a client with the same key gets the answer', async () => {
-  const folder = aFolder()
-  const node = await aNode({ folder }, '--app', testApp)
-  const client = start({ folder }, 'send', 'main', 'wait b', '--idempotency-key', 'k')
-  await untilFile(join(folder, 'b.started'))
-  node.process.kill('SIGKILL')
-  expect(await client.ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/does not answer.*\nhint: \S/) })
-
-  writeFileSync(join(folder, 'b.go'), '')
-  await aNode({ folder }, '--app', testApp)
-  const again = await statecast({ folder }, 'send', 'main', 'wait b', '--idempotency-key', 'k')
-
-  expect(again).toMatchObject({ code: 0, stdout: 'wait_for_file: {"waited":"b"}\n' })
-  expect(readFileSync(join(folder, 'b.started'), 'utf8').trim().split('\n')).toHaveLength(2)
-  expect((await statecast({ folder }, 'replay', 'main')).code).toBe(0)
-})
-
-test('with --no-resume a node takes up nothing that was cut off, but whoever is sent to', async () => {
-  const folder = aFolder()
-  const first = await aNode({ folder }, '--app', testApp)
-  void statecast({ folder }, 'send', 'main', 'wait c')
-  await untilFile(join(folder, 'c.started'))
-  first.process.kill('SIGKILL')
-  await first.ended
-
-  await aNode({ folder }, '--app', testApp, '--no-resume')
-  const other = await statecast({ folder }, 'send', 'other', 'hello')
-
-  expect(other).toMatchObject({ code: 0, stdout: 'echo hello\n' })
-  expect(readFileSync(join(folder, 'c.started'), 'utf8')).toBe('1\n')
 })
 
 test('a second node on the same folder is refused, naming the first', async () => {

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { aNodeProcess } from './processes.ts'
 import { aFolder, aNode, rpc, start, statecast, testApp, untilFile } from './run.ts'
 
 /** The command that `statecast approvals` offers for the first call, as words. */
@@ -10,10 +11,10 @@ const offered = (stdout: string): string[] => (/^ {2}statecast (approve .*?) {3}
 /** A folder whose node was killed during a tool call. @param file that the tool writes when it starts */
 const killedDuring = async (message: string, file: string): Promise<string> => {
   const folder = aFolder()
-  const node = await aNode({ folder }, '--app', testApp)
+  const node = await aNodeProcess({ folder }, '--app', testApp)
   const client = start({ folder }, 'send', 'main', message)
   await untilFile(join(folder, file))
-  node.process.kill('SIGKILL')
+  node.kill()
   await client.ended
   return folder
 }
@@ -162,9 +163,9 @@ test('a long story streams, Ctrl-C stops it, and what was told is kept', async (
   const folder = aFolder()
   const story = start({ folder }, 'send', 'main', 'tell me a long story', '--json')
   await story.firstLine
-  await new Promise<void>((resolve) => story.process.stdout?.on('data', (chunk: Buffer) => chunk.includes('"lamp ') && resolve()))
+  await story.prints('"lamp ')
 
-  story.process.kill('SIGINT')
+  story.signal('SIGINT')
 
   expect((await story.ended).code).toBe(130)
   expect((await statecast({ folder }, 'history', 'main')).stdout).toMatch(/^› tell me a long story\nThe lamp .*\n {2}\(stopped\)\n$/)

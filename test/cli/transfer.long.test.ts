@@ -5,17 +5,18 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { natsForAll } from '../support/nats.ts'
 import { repository } from '../tidy/sources.ts'
+import { aNodeProcess } from './processes.ts'
 import { aFolder, aNode, statecast, stopped, testApp } from './run.ts'
 
 const server = natsForAll()
 
 /** A session whose node was killed in the middle of a tool call that may be repeated. */
 const inMidTurn = async (how: { folder: string }) => {
-  const node = await aNode(how, '--app', testApp)
+  const node = await aNodeProcess(how, '--app', testApp)
   expect(await statecast(how, 'send', 'trip', 'hello')).toMatchObject({ code: 0 })
   expect(await statecast(how, 'send', 'trip', 'wait paris', '--no-wait', '--idempotency-key', 'm2')).toMatchObject({ code: 0 })
   await vi.waitFor(() => expect(existsSync(join(how.folder, 'paris.started'))).toBe(true))
-  node.process.kill('SIGKILL')
+  node.kill()
   await node.ended
 }
 

@@ -13,7 +13,7 @@ test('a node names itself, its address, its server and how many nodes there are,
   await expect.poll(async () => (await statecast({ folder: aFolder() }, 'nodes', '--url', server.url, '--json')).lines.length).toBe(1)
   const second = start({ folder: aFolder() }, 'up', '--port', '0', '--url', server.url.replace('//', '//ann:secret@'))
   await second.firstLine
-  second.process.kill('SIGTERM')
+  second.signal('SIGTERM')
   const { stdout } = await second.ended
   const told = JSON.parse(await first.firstLine) as object
   await stopped(first)

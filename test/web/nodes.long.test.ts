@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { natsServer } from '../../scripts/nats-server.ts'
-import { aFolder, start } from '../cli/run.ts'
+import { startProcess } from '../cli/processes.ts'
+import { aFolder } from '../cli/run.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { natsFetchMs, startNats } from '../support/nats.ts'
 import { repository } from '../tidy/sources.ts'
@@ -24,10 +25,10 @@ const aCluster = async () => {
   onTestFinished(() => server.stop())
   const folder = aFolder()
   const node = async () => {
-    const running = start({ folder, env: { STATECAST_URL: server.url, STATECAST_TOKEN: token } }, 'up', '--port', '0', '--json', '--app', app)
+    const running = startProcess({ folder, env: { STATECAST_URL: server.url, STATECAST_TOKEN: token } }, 'up', '--port', '0', '--json', '--app', app)
     const { url } = JSON.parse(await running.firstLine) as { url: string }
     const killed = async () => {
-      running.process.kill('SIGKILL')
+      running.kill()
       await running.ended
     }
     return { url, page: `${url}/#token=${token}`, killed }

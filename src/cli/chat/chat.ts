@@ -2,6 +2,7 @@
 import { connect } from '../connect.ts'
 import { agreed } from '../contradictions.ts'
 import type { ChatOptions, Options } from '../globals.ts'
+import { streams } from '../surroundings.ts'
 
 export const chat = async ({ session, ...rest }: Options<Partial<ChatOptions>>, key: string | undefined): Promise<number> => {
   const settings = [
@@ -9,14 +10,15 @@ export const chat = async ({ session, ...rest }: Options<Partial<ChatOptions>>, 
     { by: '--session', value: session },
   ]
   const options: ChatOptions = { ...rest, session: agreed('session', ...settings) ?? 'main' }
+  const { stdin, stdout } = streams()
   const client = await connect(options)
   try {
-    const interactive = process.stdin.isTTY && process.stdout.isTTY && !options.json
+    const interactive = stdin.isTTY && stdout.isTTY && !options.json
     if (!interactive) return await (await import('./pipe.ts')).chatThroughPipe(client, options)
     const { chatInTerminal } = await import('./terminal.ts')
-    return await chatInTerminal(client, options, { input: process.stdin, output: process.stdout })
+    return await chatInTerminal(client, options, { input: stdin, output: stdout })
   } finally {
-    process.stdin.destroy()
+    stdin.destroy()
     await client.close()
   }
 }

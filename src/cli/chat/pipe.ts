@@ -10,6 +10,7 @@ import type { ChatOptions } from '../globals.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { linesOf } from '../lines.ts'
 import { dim, exitCodes, hasColour, note, printable, printJson, reportError } from '../output.ts'
+import { streams } from '../surroundings.ts'
 import { Blocks } from './blocks.ts'
 
 const tellProgress = (event: RunEvent): void => {
@@ -19,12 +20,13 @@ const tellProgress = (event: RunEvent): void => {
 
 export const chatThroughPipe = async (client: Client, options: ChatOptions): Promise<number> => {
   const { session, agent, model, json = false } = options
+  const { stdin, stdout, stderr } = streams()
   let code: number = exitCodes.fine
   let stop: (() => void) | undefined
   const interrupted = new AbortController()
   const stopListening = onInterrupt(async () => {
     interrupted.abort()
-    process.stdin.destroy()
+    stdin.destroy()
     await client.command('chat.abort', { sessionKey: session }).catch(() => undefined)
     stop?.()
   })
@@ -33,14 +35,14 @@ export const chatThroughPipe = async (client: Client, options: ChatOptions): Pro
   const answer = async (message: string): Promise<boolean> => {
     const followed = await follow(client, { sessionKey: session, message, origin: originHere(session), agent, model }, followedFrom(options))
     stop = followed.stop
-    const blocks = json ? undefined : new Blocks(process.stdout)
+    const blocks = json ? undefined : new Blocks(stdout)
     try {
       for await (const event of followed.events) {
         blocks?.hear(event)
         if (json) printJson(event)
         else if (event.type === 'notice') note(dim(printable(event.text, 'lines')))
         else if (event.type === 'block' && event.kind === 'tool') note(dim(printable(event.payload.text ?? '', 'lines')))
-        else if (event.type !== 'tool' || hasColour(process.stderr)) tellProgress(event)
+        else if (event.type !== 'tool' || hasColour(stderr)) tellProgress(event)
         if (event.type === 'approval') {
           reportError(approvalNeeded(session, event, options), { json })
           return false
@@ -54,7 +56,7 @@ export const chatThroughPipe = async (client: Client, options: ChatOptions): Pro
   }
 
   try {
-    for await (const line of linesOf(process.stdin, textMax + 1)) {
+    for await (const line of linesOf(stdin, textMax + 1)) {
       if (line.trim() === '') continue
       try {
         if (await answer(line)) continue

@@ -13,6 +13,8 @@ import { freeBytesMinimum, measureFreeBytes, readOwner } from '../../transport/e
 import { addressOf, connect, defaultUrl } from '../connect.ts'
 import type { Globals } from '../globals.ts'
 import { loadApp } from '../load-app.ts'
+import { commandEnvironment, commandLogger } from '../runtime-environment.ts'
+import { surroundings } from '../surroundings.ts'
 import { actors } from './actors.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
 import { mcp } from './mcp.ts'
@@ -42,7 +44,7 @@ export async function* examine(globals: DoctorOptions): AsyncGenerator<Finding> 
 
 /** What a node would refuse at its start, such as a machine that cannot be made durable. @throws RuntimeError not_durable, bad_request … */
 const tryApp = async ({ environment: _, transport: __, ...app }: RuntimeOptions): Promise<void> => {
-  const runtime = await createRuntime({ ...app, transport: 'memory:', resume: false })
+  const runtime = await createRuntime({ ...app, environment: commandEnvironment(), transport: 'memory:', resume: false })
   await runtime.close()
 }
 
@@ -63,7 +65,7 @@ async function* store(globals: Globals, app: RuntimeOptions): AsyncGenerator<Fin
     yield bad('data', message, hint)
     return
   }
-  const folder = folderOf(url)
+  const folder = folderOf(url, surroundings().cwd())
   if (isNats(url)) {
     yield* nats(globals, url, app)
     return
@@ -136,7 +138,7 @@ async function* nodeHealth(globals: Globals): AsyncGenerator<Finding> {
 async function* integrity(folder: string, damaged: Set<string>): AsyncGenerator<Finding> {
   const { openEmbedded } = await import('../../transport/embedded/index.ts')
   try {
-    const transport = await openEmbedded({ folder, environment: systemEnvironment() })
+    const transport = await openEmbedded({ folder, environment: systemEnvironment({ log: commandLogger() }) })
     try {
       const { durability, writable, detail } = await transport.health()
       yield writable ? ok('store', durability) : bad('store', detail ?? 'not writable', 'free some space, or look at the disk')

@@ -1,15 +1,17 @@
 /** The MCP servers of an app: whether each answers, and how many tools it has. */
-import { systemEnvironment, variables, version } from '../../runtime/index.ts'
+import { systemEnvironment, version } from '../../runtime/index.ts'
 import type { RuntimeOptions } from '../../runtime.ts'
 import { mcpServers } from '../../tools/index.ts'
+import { commandVariables } from '../connect.ts'
+import { commandLogger } from '../runtime-environment.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
 
 export async function* mcp(app: RuntimeOptions, { offline = false }: { offline?: boolean }): AsyncGenerator<Finding> {
   if (app.mcp === undefined) return
-  const { clock, log } = systemEnvironment()
+  const { clock, log } = systemEnvironment({ log: commandLogger() })
   // What is wrong is said here; the log would say it again.
   const quiet = { ...log, info: () => undefined, warn: () => undefined, debug: () => undefined }
-  const servers = mcpServers(app.mcp, { environment: { clock, log: quiet }, env: variables(), version })
+  const servers = mcpServers(app.mcp, { environment: { clock, log: quiet }, env: commandVariables(), version })
   try {
     if (!offline) await servers.connectAll()
     for (const { server, state, tools, protocol, error } of servers.report()) {

@@ -5,8 +5,11 @@ import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { CredentialSource, Model } from '../../contracts/model.ts'
 import { credentialFile } from '../../credential-file.ts'
 import { type CustomModel, createModels, readCredentialStore } from '../../models/index.ts'
-import { systemEnvironment, variables } from '../../runtime/index.ts'
+import { systemEnvironment } from '../../runtime/index.ts'
 import type { RuntimeOptions } from '../../runtime.ts'
+import { commandVariables } from '../connect.ts'
+import { commandLogger } from '../runtime-environment.ts'
+import { resolved, surroundings } from '../surroundings.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
 
 /** For connecting and answering together; a person waits for it. */
@@ -14,15 +17,15 @@ const patienceMs = 5000
 const triedMax = 8
 
 export async function* models(app: RuntimeOptions, { offline = false }: { offline?: boolean }): AsyncGenerator<Finding> {
-  const env = variables()
+  const env = commandVariables()
   const set = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL', 'STATECAST_MODEL', 'STATECAST_TOKEN'].filter((name) => env[name])
   yield ok('keys', set.length > 0 ? `set: ${set.join(', ')}` : 'none set; the offline stand-in answers')
   for (const name of ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL']) yield* baseUrl(name, env[name]?.trim())
   const { defaultRef, get, profiles } = createModels({
-    environment: systemEnvironment(),
+    environment: systemEnvironment({ log: commandLogger() }),
     env,
-    ...definedOf({ folder: app.workspace || undefined, custom: app.models, credentials: app.credentials, order: app.credentialOrder }),
-    store: readCredentialStore(credentialFile(app, env)),
+    ...definedOf({ folder: resolved(app.workspace ?? '.'), custom: app.models, credentials: app.credentials, order: app.credentialOrder }),
+    store: readCredentialStore(credentialFile(app, env, surroundings().cwd()), surroundings().cwd()),
   })
   yield ok('model', `${defaultRef} by default`)
   const refs = [...new Set([...(app.agents ?? []).map(({ model }) => model ?? defaultRef), ...(app.agents?.length ? [] : [defaultRef])])]
@@ -107,6 +110,6 @@ function* baseUrl(name: string, text: string | undefined): Generator<Finding> {
   else yield ok(name, shown)
   if (url.username || url.password)
     yield bad(name, 'holds a user or password, which ends up in logs', 'leave them out; the key has a variable of its own')
-  if (url.protocol === 'http:' && !/^(localhost|127\.|\[::1\])/.test(url.hostname) && variables().OPENAI_API_KEY)
+  if (url.protocol === 'http:' && !/^(localhost|127\.|\[::1\])/.test(url.hostname) && commandVariables().OPENAI_API_KEY)
     yield warn(name, `${url.origin} is not encrypted: others on the way can read the key`, 'use https, or a server on this machine')
 }

@@ -2,10 +2,10 @@
 
 import type { Client } from '../../client/index.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
-import { stderrLogger } from '../../runtime/index.ts'
 import type { RuntimeOptions } from '../../runtime.ts'
 import type { Names } from '../../transport/nats/index.ts'
 import type { Globals } from '../globals.ts'
+import { commandLogger } from '../runtime-environment.ts'
 import { actors } from './actors.ts'
 import { cluster } from './cluster.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
@@ -20,7 +20,7 @@ export async function* nats(globals: Globals, url: string, app: App): AsyncGener
   let check = 'nats'
   const { connectBus, requireServer, namesOf } = await import('../../transport/nats/index.ts')
   try {
-    const connection = await connectBus(url, stderrLogger(), app.nats)
+    const connection = await connectBus(url, commandLogger(), app.nats)
     try {
       const { nc } = connection
       const names = namesOf(app.prefix ?? 'statecast')
@@ -60,7 +60,7 @@ export async function* nats(globals: Globals, url: string, app: App): AsyncGener
 /** @returns undefined where none answers, and the error where it may not be asked */
 const nodeAt = async (url: string, app: App): Promise<Client | RuntimeError | undefined> => {
   const { natsClient } = await import('../../client/index.ts')
-  return natsClient(url, app).catch((error: unknown) => RuntimeError.from(errorBody(error)))
+  return natsClient(url, { ...app, log: commandLogger() }).catch((error: unknown) => RuntimeError.from(errorBody(error)))
 }
 
 type Connection = Awaited<ReturnType<typeof import('../../transport/nats/index.ts').connectBus>>['nc']

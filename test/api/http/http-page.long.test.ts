@@ -12,7 +12,8 @@ import { commands } from '../../../src/contracts/commands.ts'
 import type { ErrorBody } from '../../../src/contracts/errors.ts'
 import { createRuntime } from '../../../src/index.ts'
 import { partsOf, systemClock } from '../../../src/runtime/index.ts'
-import { aFolder, aNode, type Node } from '../../cli/run.ts'
+import { aNodeProcess } from '../../cli/processes.ts'
+import { aFolder, type Node } from '../../cli/run.ts'
 import { repository } from '../../tidy/sources.ts'
 
 const page = readFileSync(join(repository, 'docs/reference/http.md'), 'utf8')
@@ -26,7 +27,7 @@ beforeEach(async () => {
   const app = /```ts\n([\s\S]*?)```/.exec(guide)?.[1] ?? ''
   writeFileSync(join(folder, 'statecast.config.mts'), app)
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
-  node = await aNode({ folder })
+  node = await aNodeProcess({ folder })
   token = readFileSync(node.token, 'utf8').trim()
 })
 

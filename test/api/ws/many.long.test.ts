@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { GatewayEvents } from '../../../src/contracts/gateway.ts'
-import { aFolder, aNode } from '../../cli/run.ts'
+import { aNodeProcess } from '../../cli/processes.ts'
+import { aFolder } from '../../cli/run.ts'
 import { repository } from '../../tidy/sources.ts'
 import { aSocket } from './a-socket.ts'
 
@@ -18,7 +19,7 @@ test('[CH-01, CH-34, CH-64] a thousand sockets hear their answers at once: no ev
   timeout: 240_000,
 }, async () => {
   const folder = aFolder()
-  const node = await aNode({ folder }, '--app', join(repository, 'test/api/ws/fixtures/story.app.ts'))
+  const node = await aNodeProcess({ folder }, '--app', join(repository, 'test/api/ws/fixtures/story.app.ts'))
   const token = readFileSync(node.token, 'utf8').trim()
   const sockets: Awaited<ReturnType<typeof aSocket>>[] = []
   while (sockets.length < people) sockets.push(...(await Promise.all(Array.from({ length: atOnce }, () => aSocket(node.url, { auth: { token } })))))

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { aFolder, start } from '../../cli/run.ts'
+import { startProcess } from '../../cli/processes.ts'
+import { aFolder } from '../../cli/run.ts'
 import { launchChromium } from '../../support/chromium.ts'
 import { afterThisTest } from '../../support/cleanup.ts'
 import { repository } from '../../tidy/sources.ts'
@@ -49,7 +50,7 @@ export const aNode = async (prepare?: (folder: string) => Promise<void>) => {
   await prepare?.(folder)
   const port = await freePort()
   const up = async () => {
-    const node = start({ folder }, 'up', '--port', String(port), '--json', '--app', app)
+    const node = startProcess({ folder }, 'up', '--port', String(port), '--json', '--app', app)
     return { node, ...(JSON.parse(await node.firstLine) as Announced) }
   }
   let running = await up()
@@ -60,7 +61,7 @@ export const aNode = async (prepare?: (folder: string) => Promise<void>) => {
     goOn: () => writeFileSync(join(folder, 'go'), ''),
     halt: () => rmSync(join(folder, 'go'), { force: true }),
     killed: async () => {
-      running.node.process.kill('SIGKILL')
+      running.node.kill()
       await running.node.ended
     },
     started: async () => {

@@ -51,14 +51,14 @@ test.each([
 ])('a node whose data folder was %s accepts nothing more, says so, and ends when told to', async (_, lose) => {
   const folder = aFolder()
   const data = join(folder, '.statecast')
-  const { url, token, pid, ended } = await aNode({ folder }, '--app', testApp)
-  const remote = { folder, env: { STATECAST_TOKEN: readFileSync(token, 'utf8').trim() } }
-  const before = await statecast(remote, 'send', 'main', 'hello', '--url', url)
+  const node = await aNode({ folder }, '--app', testApp)
+  const remote = { folder, env: { STATECAST_TOKEN: readFileSync(node.token, 'utf8').trim() } }
+  const before = await statecast(remote, 'send', 'main', 'hello', '--url', node.url)
   lose(data)
 
-  const after = await statecast(remote, 'send', 'main', 'hello again', '--url', url)
-  const another = await statecast(remote, 'send', 'other', 'hello', '--url', url)
-  process.kill(pid, 'SIGTERM')
+  const after = await statecast(remote, 'send', 'main', 'hello again', '--url', node.url)
+  const another = await statecast(remote, 'send', 'other', 'hello', '--url', node.url)
+  node.signal('SIGTERM')
 
   expect(before).toMatchObject({ code: 0, stdout: 'echo hello\n' })
   for (const { code, stdout, stderr } of [after, another]) {
@@ -66,7 +66,7 @@ test.each([
     expect(stderr).toContain('[log_unavailable]')
     expect(stderr).toContain('restore the data folder')
   }
-  expect((await ended).code).toBe(0)
+  expect((await node.ended).code).toBe(0)
   expect(existsSync(data)).toBe(false)
 })
 

@@ -42,6 +42,6 @@ test('[CH-10] a message that waits for a node keeps its files', async () => {
 
   const node = await aNode(how)
   await expect.poll(async () => (await statecast(how, 'history', 'main')).stdout, { timeout: 10_000 }).toContain('I got the file "notes.txt"')
-  node.process.kill()
+  node.signal('SIGTERM')
   await node.ended
 })

@@ -8,9 +8,9 @@ import { aFolder, start, statecast, testApp, untilFile } from './run.ts'
 const anOpenChat = async () => {
   const folder = aFolder()
   const chat = start({ folder, keepStdinOpen: true }, 'chat', '--app', testApp)
-  chat.process.stdin?.write('hi\n')
+  chat.stdin.write('hi\n')
   await chat.firstLine
-  return { folder, chat, leave: () => chat.process.stdin?.end() }
+  return { folder, chat, leave: () => chat.stdin.end() }
 }
 
 test('with a chat open, commands in another terminal look at its conversations, talk in others and decide', async () => {
@@ -21,7 +21,7 @@ test('with a chat open, commands in another terminal look at its conversations, 
   const approvals = await statecast({ folder }, 'approvals')
   const call = /statecast approve other (\S+)/.exec(approvals.stdout)?.[1] ?? ''
   const approved = await statecast({ folder }, 'approve', 'other', call, '--wait')
-  chat.process.stdin?.write('still there\n')
+  chat.stdin.write('still there\n')
   leave()
   const ended = await chat.ended
 
@@ -61,20 +61,12 @@ test('what ends the chat ends its gateway: who waits for an answer is told, and 
   expect((await statecast({ folder, env: {} }, 'sessions', '--app', testApp)).stdout).toMatch(/^other /m)
 })
 
-test('a chat that is killed leaves nothing behind that keeps others away', async () => {
-  const { folder, chat } = await anOpenChat()
-  await statecast({ folder }, 'sessions')
-  chat.process.kill('SIGKILL')
-  await chat.ended
-
-  expect(await statecast({ folder }, 'history', 'main', '--app', testApp)).toMatchObject({ code: 0, stdout: expect.stringContaining('echo hi') })
-})
-
 test('a node that is to be started beside a chat is refused with what to do', async () => {
-  const { folder, chat } = await anOpenChat()
+  const { folder } = await anOpenChat()
+  await statecast({ folder }, 'sessions')
 
   const { code, stderr } = await statecast({ folder }, 'up', '--port', '0', '--app', testApp)
 
   expect(code).toBe(3)
-  expect(stderr).toContain(`other commands talk to it by themselves; to have another one, end process ${chat.process.pid}`)
+  expect(stderr).toContain(`other commands talk to it by themselves; to have another one, end process ${process.pid}`)
 })
