@@ -7,14 +7,14 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import ELK from 'elkjs/lib/elk.bundled.js'
 import type { AnyStateMachine } from 'xstate'
 import { pagePath, performancePage } from '../bench/page.ts'
 import { readmePage } from '../bench/readme.ts'
 import { type Chart, chart, nodesOf } from '../src/actors/charts/chart.ts'
-import { type Elk, placeChart, toSvg } from '../src/actors/charts/layout/index.ts'
+import { placeChart, toSvg } from '../src/actors/charts/layout/index.ts'
 import { machineSignature } from '../src/actors/charts/signature.ts'
 import { errorCodes } from '../src/contracts/errors.ts'
+import { cachingElk } from './caching-elk.ts'
 import { httpPage } from './http-page.ts'
 import { messagesPage } from './messages-page.ts'
 
@@ -79,7 +79,7 @@ ${rows(drawn)
 /** Laid out once a process: some machines are large. */
 const drawings = new WeakMap<AnyStateMachine, Promise<string>>()
 const drawingOf = (machine: AnyStateMachine): Promise<string> => {
-  const known = drawings.get(machine) ?? placeChart(new (ELK as unknown as new () => Elk)(), chart(machine), 'labels').then((placed) => toSvg(placed))
+  const known = drawings.get(machine) ?? placeChart(cachingElk, chart(machine), 'labels').then((placed) => toSvg(placed))
   drawings.set(machine, known)
   return known
 }
@@ -138,12 +138,15 @@ const orphans = (root: string, pages: Map<string, string>): string[] =>
         .filter((path) => /\.(?:md|svg)$/.test(path) && !pages.has(path))
     : []
 
+/** The command: what it prints, and its exit code. */
+export const docsCommand = async (argv: readonly string[], root = repository): Promise<{ lines: string[]; code: number }> => {
+  if (!argv.includes('--check')) return { lines: (await writePages(root)).map((path) => `wrote ${path}`), code: 0 }
+  const stale = await stalePages(root)
+  return stale.length === 0 ? { lines: [], code: 0 } : { lines: [...stale.map((path) => `${path} is not up to date`), 'cure: npm run docs'], code: 1 }
+}
+
 if (import.meta.main) {
-  const check = process.argv.includes('--check')
-  const stale = check ? await stalePages() : await writePages()
-  for (const path of stale) console.log(check ? `${path} is not up to date` : `wrote ${path}`)
-  if (check && stale.length > 0) {
-    console.log('cure: npm run docs')
-    process.exitCode = 1
-  }
+  const { lines, code } = await docsCommand(process.argv.slice(2))
+  for (const line of lines) console.log(line)
+  process.exitCode = code
 }

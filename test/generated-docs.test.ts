@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { createMachine } from 'xstate'
-import { chartPage, generatedPages, stalePages, writePages } from '../scripts/generate-docs.ts'
-import { repository } from './tidy/sources.ts'
+import { chartPage, docsCommand, generatedPages, stalePages, writePages } from '../scripts/generate-docs.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'statecast-docs-'))
 afterAll(() => rm(folder, { recursive: true }))
@@ -29,9 +26,14 @@ test('writing brings an empty folder up to date, and takes away what nothing mak
 })
 
 test('--check writes nothing, and its exit code agrees with its words', async () => {
-  const run = promisify(execFile)(process.execPath, ['scripts/generate-docs.ts', '--check'], { cwd: repository })
+  expect(await docsCommand(['--check'])).toEqual({ lines: [], code: 0 })
 
-  await expect(run).resolves.toMatchObject({ stdout: '' })
+  const empty = join(folder, 'empty')
+  const { lines, code } = await docsCommand(['--check'], empty)
+  expect(code).toBe(1)
+  expect(lines).toContain('docs/reference/errors.md is not up to date')
+  expect(lines.at(-1)).toBe('cure: npm run docs')
+  await expect(readdir(empty)).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
 test('the page of a machine shows the drawing and one row for each transition', () => {

@@ -51,9 +51,10 @@ const scenario = (useKey: boolean): Scenario<string> => ({
   },
 })
 
-for (const useKey of [true, false]) {
-  let wrong = 0
-  for (let seed = 1; seed <= 100; seed++) wrong += (await simulate(scenario(useKey), seed)).violations.length > 0 ? 1 : 0
-  console.log(useKey ? `with the key, ${wrong} of 100 seeds pay a bill twice` : `without it, ${wrong > 0 ? 'some' : 'no'} seeds do`)
-}
+const paysTwice = async (useKey: boolean, seed: number) => (await simulate(scenario(useKey), seed)).violations.length > 0
+let [wrong, seed] = [0, 1]
+for (let each = 1; each <= 100; each++) wrong += (await paysTwice(true, each)) ? 1 : 0
+console.log(`with the key, ${wrong} of 100 seeds pay a bill twice`)
+while (seed <= 100 && !(await paysTwice(false, seed))) seed++
+console.log(`without it, ${seed <= 100 ? 'some' : 'no'} seeds do`)
 process.exit(0)

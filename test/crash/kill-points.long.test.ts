@@ -1,10 +1,13 @@
-/** `kill -9` of a real process at each crash point, for the times that kill-points.test.ts leaves out, and at random instants. */
+/** `kill -9` of a real process at each crash point alone, at its later hits, which kill-points.test.ts leaves out, and at random instants. */
 import { afterAll, expect, test, vi } from 'vitest'
 import { killedAt, killedInTool, violationsOf } from './killed-at.ts'
 import { type Plan, play, seeded } from './runs.ts'
 
 // As the machine that checks everything has two cores. A test that waits for its turn has not begun, and its time does not run.
 vi.setConfig({ maxConcurrency: 2 })
+
+const points = ['K01', 'K02', 'K03', 'K04', 'K05', 'K06', 'K07', 'K08', 'K09', 'K10', 'K11', 'K12', 'K13', 'K14', 'K15', 'K16', 'K18']
+test.concurrent.each(points)('[%s] the next process finishes alone what was cut off', (name) => killedAt(name, [1, 1]))
 
 test.concurrent('[K01] received, not appended: the later times', () => killedAt('K01', [2, 3]))
 test.concurrent('[K02] append sent, not acknowledged: the later times', () => killedAt('K02', [2, 3]))

@@ -2,7 +2,8 @@
 import { expect } from 'vitest'
 import { diedAt, type Kill, type Plan, play, type Story } from './runs.ts'
 
-export const violationsOf = ({ violations, folder }: Story): string[] => violations.map((violation) => `${violation} (${folder})`)
+export const violationsOf = ({ violations, folder }: Pick<Story, 'violations' | 'folder'>): string[] =>
+  violations.map((violation) => `${violation} (${folder})`)
 
 /** Dies once at each of the hits from one to another, each time in a life of its own, and is judged. */
 export const killedAt = async (name: string, hits: [from: number, to: number], plan: Omit<Plan, 'kills'> = {}, kill: Kill = {}): Promise<void> => {

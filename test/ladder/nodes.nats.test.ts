@@ -208,7 +208,7 @@ test('a schedule that two nodes have begins one run each time, also where its no
   const before = world.did.length
   await vi.waitFor(() => expect(world.did.length).toBeGreaterThan(before + 5), takeoverMs)
   await left.often.stop()
-  await left.runtime.settled(10_000)
+  await vi.waitFor(async () => expect((await left.often.history()).filter(({ status }) => status === 'running')).toEqual([]), takeoverMs)
   const firings = await left.often.history()
   const runs = await partsOf(left.runtime).transport.journal.list({ kind: 'flow' })
   await left.runtime.close()

@@ -5,16 +5,16 @@ import { agent, workflow } from '../../../src/ladder/index.ts'
 import { tool } from '../../../src/tools/index.ts'
 import { aLadder, aLadderOf, comesTo, killedAt } from '../a-ladder.ts'
 
-const hour = 60 * 60_000
+const minute = 60_000
 
 const aShop = () =>
   workflow({
     name: 'shop',
     steps: [
-      { name: 'pack', sleep: '1h' },
+      { name: 'pack', sleep: '1m' },
       { name: 'deposit', waitFor: 'paid', schema: z.object({ amount: z.number() }) },
-      { name: 'ship', sleep: '1h' },
-      { name: 'rest', waitFor: 'paid', timeoutMs: 3 * hour, onFailure: () => ({ end: true }) },
+      { name: 'ship', sleep: '1m' },
+      { name: 'rest', waitFor: 'paid', timeoutMs: 3 * minute, onFailure: () => ({ end: true }) },
     ],
     output: ({ steps }) => [steps.deposit?.output, steps.rest?.output ?? 'nothing'],
   })
@@ -44,7 +44,7 @@ test('steps that wait for the same event are given one each, in their order, and
   const { data, report } = await kit.clock.until(shop.execute(undefined, { runId: 'r' }))
 
   expect(data).toEqual([{ amount: 5 }, { amount: 45 }])
-  expect(report.duration).toBe(2 * hour)
+  expect(report.duration).toBe(2 * minute)
 })
 
 test('what does not fit is refused before its step as well', async () => {
@@ -123,7 +123,7 @@ test('a run inside of a step keeps what it is told before it waits', async () =>
   const inner = workflow({
     name: 'inner',
     steps: [
-      { name: 'rest', sleep: '1h' },
+      { name: 'rest', sleep: '1m' },
       { name: 'paid', waitFor: 'paid' },
     ],
   })

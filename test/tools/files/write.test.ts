@@ -19,9 +19,17 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-const call = (name: string, input: object, attempt = 1): Promise<any> => {
+/** By workspace: their schemas are made once. */
+const known = new Map<string, ReturnType<typeof createTools>>()
+const toolsIn = (place: string) => {
   const clock = virtualClock()
-  const tools = createTools(benchTools({ files: 'rw' }, { workspace, clock }).tools, { clock })
+  const tools = known.get(place) ?? createTools(benchTools({ files: 'rw' }, { workspace: place, clock }).tools, { clock })
+  known.set(place, tools)
+  return tools
+}
+
+const call = (name: string, input: object, attempt = 1): Promise<any> => {
+  const tools = toolsIn(workspace)
   return tools.run(plan(tools, name, input), aContext({ attempt }))
 }
 const write = (path: string, content = 'new', attempt = 1) => call('write_file', { path, content }, attempt)
