@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
@@ -15,6 +16,9 @@ const likeUsers = {
   },
 }
 type Resolve = { conditions?: string[] }
+
+/** The commit draws parts and seeds of the long tier; an unpacked tarball has none. */
+const commit = spawnSync('git', ['rev-parse', '--verify', '--quiet', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).stdout?.trim() ?? ''
 
 const project = (name: string, include: string[], isolate: boolean) => ({ extends: true as const, test: { name, include, isolate } })
 
@@ -37,6 +41,7 @@ export default defineConfig({
     // The same for expect.poll as test/setup.ts has for vi.waitFor.
     expect: { poll: { timeout: 60_000, interval: 50 } },
     setupFiles: ['test/setup.ts'],
+    provide: { commit, sweep: process.env.STATECAST_SWEEP ?? '', seed: process.env.STATECAST_SEED ?? '' },
     restoreMocks: true,
   },
 })

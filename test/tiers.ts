@@ -7,7 +7,6 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { isToday } from './support/share.ts'
 import { filesUnder, importsIn, repository, resolveImport, textOf, withoutComments } from './tidy/sources.ts'
 
 const touches =
@@ -34,10 +33,7 @@ const touchesProcess = (file: string): boolean => {
 const files = filesUnder('test').filter((path) => path.endsWith('.test.ts'))
 const isLong = (file: string): boolean => file.endsWith('.long.test.ts')
 
-/** Corners of the command line take a process for each command. CI, whose time is limited, tells half of these files each day. */
-const isTold = (file: string, place: number): boolean => process.env.CI === undefined || !file.startsWith('test/cli/') || isToday(place, 2)
-
-export const long = files.filter(isLong).filter(isTold)
+export const long = files.filter(isLong)
 const short = files.filter((file) => !isLong(file))
 /** Each in a process of its own. */
 export const apart = short.filter(touchesProcess)
