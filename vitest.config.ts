@@ -2,6 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import type { VitestPluginContext } from 'vitest/node'
+import { Progress } from './test/progress.ts'
+import { SlowestFirst } from './test/sequence.ts'
 import { apart, long, together } from './test/tiers.ts'
 
 /**
@@ -17,13 +20,21 @@ const likeUsers = {
 }
 type Resolve = { conditions?: string[] }
 
+/** Beside the reporters that the command line chooses. */
+const progress = {
+  name: 'progress-of-the-long-tier',
+  configureVitest({ project, vitest }: VitestPluginContext) {
+    if (project.name === 'long') vitest.config.reporters.push(new Progress())
+  },
+}
+
 /** The commit draws parts and seeds of the long tier; an unpacked tarball has none. */
 const commit = spawnSync('git', ['rev-parse', '--verify', '--quiet', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).stdout?.trim() ?? ''
 
 const project = (name: string, include: string[], isolate: boolean) => ({ extends: true as const, test: { name, include, isolate } })
 
 export default defineConfig({
-  plugins: [likeUsers],
+  plugins: [likeUsers, progress],
   test: {
     // `npm test` runs the first two, `npm run test:long` the last; which file is in which: test/tiers.ts.
     projects: [project('together', together, false), project('apart', apart, true), project('long', long, true)],
@@ -40,6 +51,7 @@ export default defineConfig({
     teardownTimeout: 30_000,
     // The same for expect.poll as test/setup.ts has for vi.waitFor.
     expect: { poll: { timeout: 60_000, interval: 50 } },
+    sequence: { sequencer: SlowestFirst },
     setupFiles: ['test/setup.ts'],
     provide: { commit, sweep: process.env.STATECAST_SWEEP ?? '', seed: process.env.STATECAST_SEED ?? '' },
     restoreMocks: true,
