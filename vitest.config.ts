@@ -31,13 +31,20 @@ const progress = {
 /** The commit draws parts and seeds of the long tier; an unpacked tarball has none. */
 const commit = spawnSync('git', ['rev-parse', '--verify', '--quiet', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).stdout?.trim() ?? ''
 
-const project = (name: string, include: string[], isolate: boolean) => ({ extends: true as const, test: { name, include, isolate } })
+const project = (name: string, include: string[], isolate: boolean, more: { globalSetup?: string } = {}) => ({
+  extends: true as const,
+  test: { name, include, isolate, ...more },
+})
 
 export default defineConfig({
   plugins: [likeUsers, progress],
   test: {
     // `npm test` runs the first two, `npm run test:long` the last; which file is in which: test/tiers.ts.
-    projects: [project('together', together, false), project('apart', apart, true), project('long', long, true)],
+    projects: [
+      project('together', together, false),
+      project('apart', apart, true),
+      project('long', long, true, { globalSetup: 'test/web/services.ts' }),
+    ],
     environment: 'node',
     // Processes rather than threads: tests kill, chdir, set variables and open databases, and none may touch another's.
     pool: 'forks',

@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { aFolder, start } from '../../cli/run.ts'
-import { launchChromium } from '../../support/chromium.ts'
 import { repository } from '../../tidy/sources.ts'
+import { sharedBrowser } from '../shared.ts'
 
 const app = join(repository, 'test/web/live/app.ts')
 let browser: Browser
-/** Once in a file: starts the browser for its tests. */
+/** Once in a file: opens the browser for its tests. */
 export const withLiveBrowser = (): void => {
   beforeAll(async () => {
-    browser = await launchChromium()
+    browser = await sharedBrowser()
   })
   afterAll(() => browser?.close())
 }
