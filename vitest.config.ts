@@ -31,7 +31,12 @@ const progress = {
 /** The commit draws parts and seeds of the long tier; an unpacked tarball has none. */
 const commit = spawnSync('git', ['rev-parse', '--verify', '--quiet', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).stdout?.trim() ?? ''
 
-const project = (name: string, include: string[], isolate: boolean, more: { globalSetup?: string } = {}) => ({
+const project = (
+  name: string,
+  include: string[],
+  isolate: boolean,
+  more: { globalSetup?: string; maxWorkers?: number; sequence?: { groupOrder: number } } = {},
+) => ({
   extends: true as const,
   test: { name, include, isolate, ...more },
 })
@@ -43,7 +48,12 @@ export default defineConfig({
     projects: [
       project('together', together, false),
       project('apart', apart, true),
-      project('long', long, true, { globalSetup: 'test/web/services.ts' }),
+      // Its files wait for take-overs, kills and browsers more than they compute.
+      project('long', long, true, {
+        globalSetup: 'test/web/services.ts',
+        maxWorkers: Math.max(5, availableParallelism()),
+        sequence: { groupOrder: 1 },
+      }),
     ],
     environment: 'node',
     // Processes rather than threads: tests kill, chdir, set variables and open databases, and none may touch another's.
