@@ -33,7 +33,7 @@ export const budgets: Readonly<Record<string, Budget>> = {
   reply: { files: 28, isolated: 0, seconds: 10, processes: 10 },
   runtime: { files: 58, isolated: 0, seconds: 10, processes: 10 },
   simulation: { files: 2, isolated: 0, seconds: 10, processes: 10 },
-  support: { files: 2, isolated: 0, seconds: 10, processes: 10 },
+  support: { files: 5, isolated: 0, seconds: 10, processes: 10 },
   testing: { files: 4, isolated: 0, seconds: 10, processes: 10 },
   tidy: { files: 3, isolated: 0, seconds: 10, processes: 10 },
   tools: { files: 23, isolated: 0, seconds: 10, processes: 10 },

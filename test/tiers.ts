@@ -5,7 +5,6 @@
  * - Files share a process, which spares loading everything again. So what a file changes outside of its tests it restores: environment, listeners,
  *   spies. A file that cannot, or that measures its process, gets a process of its own; its header says so: `Isolated: <reason>`.
  */
-import { isToday } from './support/share.ts'
 import { filesUnder, textOf } from './tidy/sources.ts'
 
 /** @returns why a file needs a process of its own, as its first comment says; undefined when it shares one */
@@ -17,10 +16,7 @@ export const isolationReason = (text: string): string | undefined => {
 const files = filesUnder('test').filter((path) => path.endsWith('.test.ts'))
 const isLong = (file: string): boolean => file.endsWith('.long.test.ts')
 
-/** Corners of the command line take a process for each command. CI, whose time is limited, tells half of these files each day. */
-const isTold = (file: string, place: number): boolean => process.env.CI === undefined || !file.startsWith('test/cli/') || isToday(place, 2)
-
-export const long = files.filter(isLong).filter(isTold)
+export const long = files.filter(isLong)
 const short = files.filter((file) => !isLong(file))
 /** Each in a process of its own. */
 export const apart = short.filter((file) => isolationReason(textOf(file)) !== undefined)

@@ -3,8 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as browser from '../../src/actors/native.browser.ts'
 import * as node from '../../src/actors/native.ts'
-
-const seeded = { seed: 7, numRuns: 1_000 }
+import { casesOf } from '../support/property.ts'
 
 test('the CRC-32 of any bytes is the same in a browser', () => {
   expect(browser.crc32(new TextEncoder().encode('123456789'))).toBe(0xcbf43926)
@@ -12,7 +11,7 @@ test('the CRC-32 of any bytes is the same in a browser', () => {
     fc.property(fc.uint8Array({ maxLength: 5_000 }), (bytes) => {
       expect(browser.crc32(bytes)).toBe(node.crc32(bytes))
     }),
-    seeded,
+    casesOf(import.meta.url),
   )
 })
 
@@ -25,7 +24,7 @@ test('the SHA-256 of any text is the same in a browser, half characters and all 
     fc.property(fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 500 }), (units) => {
       same(String.fromCharCode(...units))
     }),
-    seeded,
+    casesOf(import.meta.url),
   )
   same('long '.repeat(200_000))
 })

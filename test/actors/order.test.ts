@@ -6,6 +6,7 @@ import { decode, encode } from '../../src/actors/journal/codec.ts'
 import { registerMachine } from '../../src/actors/registration.ts'
 import { Replica } from '../../src/actors/replica/replica.ts'
 import type { ReplicaSnapshot } from '../../src/actors/replica/sink.ts'
+import { casesOf } from '../support/property.ts'
 import { aWorld, outcome } from './support.ts'
 
 const types = {} as { context: { armed: number; done: Record<string, number>; order: string[] }; events: any }
@@ -119,7 +120,7 @@ test('[INV-13] generated regions and histories: whoever goes on from a snapshot 
         }
       },
     ),
-    { numRuns: 60, seed: 4 },
+    casesOf(import.meta.url),
   )
   expect(compared).toBeGreaterThan(500)
 })

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { type AnyActorRef, assign, emit, raise, sendParent, sendTo, setup, spawnChild, stopChild } from 'xstate'
 import { replay } from '../../src/actors/journal/replay.ts'
 import { type Registration, registerMachine } from '../../src/actors/registration.ts'
+import { casesOf } from '../support/property.ts'
 import { aWorld, Puppets, treeOf } from './support.ts'
 
 const types = {} as { context: any; events: any; input: any; output: any }
@@ -117,6 +118,6 @@ test.each([
       expect(crashed).toEqual(calm)
       expect(crashed.verdict).toBe('identical')
     }),
-    { numRuns: 60, seed: 42 },
+    casesOf(import.meta.url),
   )
 })

@@ -20,8 +20,7 @@ export const undamaged = async (plan: Plan): Promise<Played> => {
 type Harm = Pick<Parameters<typeof aPlan>[0], 'kills' | 'freezes' | 'longestFreezeMs' | 'lostAcks' | 'others' | 'serverRestarts'>
 
 /** Nothing is lost or doubled, however the nodes are harmed; and they were. */
-export const survives = async (harm: Harm): Promise<void> => {
-  const seed = 11
+export const survives = async (seed: number, harm: Harm): Promise<void> => {
   const played = await undamaged(aPlan({ seed, random: seeded(seed), nodes: 3, pauseMs: 1_500, ...harm }))
 
   expect(played.harms.filter(({ what }) => what === 'SIGKILL')).toHaveLength(harm.kills)

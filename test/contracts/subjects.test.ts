@@ -12,8 +12,8 @@ import {
   unescapeBytes,
   unescapeToken,
 } from '../../src/contracts/subjects.ts'
+import { casesOf } from '../support/property.ts'
 
-const seeded = { seed: 1, numRuns: 2_000 }
 /** Any text, low bytes, wildcards and our own escape sign above all. */
 const character = fc.oneof(
   fc.integer({ min: 0, max: 0x1f }).map((code) => String.fromCharCode(code)),
@@ -29,7 +29,7 @@ test('any bytes that were escaped come back as the text that Node reads in them'
     fc.property(fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.constantFrom(Uint8Array.of(0xef, 0xbb, 0xbf, 65))), (bytes) => {
       expect(unescapeBytes(escapeBytes(bytes, /^[A-Za-z0-9]$/))).toBe(Buffer.from(bytes).toString('utf8'))
     }),
-    seeded,
+    casesOf(import.meta.url),
   )
 })
 
@@ -43,7 +43,7 @@ describe('an id', () => {
         expect(token).toMatch(/^(?:[A-Za-z0-9_:-]|=[0-9A-F]{2})+$/)
         expect(unescapeToken(token)).toBe(id)
       }),
-      seeded,
+      casesOf(import.meta.url),
     )
   })
 
@@ -64,7 +64,7 @@ describe('an id', () => {
         expect(seen.get(token) ?? id).toBe(id)
         seen.set(token, id)
       }),
-      seeded,
+      casesOf(import.meta.url),
     )
     fc.assert(
       fc.property(tokens, (token) => {
@@ -77,7 +77,7 @@ describe('an id', () => {
         }
         expect(escapeToken(id)).toBe(token)
       }),
-      seeded,
+      casesOf(import.meta.url),
     )
   })
 
@@ -106,7 +106,7 @@ test('an address is read back from how it is written and from every subject that
         }
         expect(names.in(address).split('.')).toHaveLength(prefix.split('.').length + 3)
       }),
-      { ...seeded, numRuns: 300 },
+      casesOf(import.meta.url, { numRuns: 300 }),
     )
   }
 })

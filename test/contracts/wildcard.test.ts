@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { wildcard } from '../../src/contracts/wildcard.ts'
+import { casesOf } from '../support/property.ts'
 
 test.each<[string, string[], string[]]>([
   ['crm', ['crm'], ['', 'crm_', 'CRM']],
@@ -23,5 +24,6 @@ test('it says what the regular expression with the same meaning says', () => {
     fc.property(letters, fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 12 }), (pattern, text) => {
       expect(wildcard(pattern)(text)).toBe(new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(text))
     }),
+    casesOf(import.meta.url),
   )
 })

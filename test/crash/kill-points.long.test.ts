@@ -1,5 +1,6 @@
 /** `kill -9` of a real process at each crash point alone, at its later hits, which kill-points.test.ts leaves out, and at random instants. */
 import { afterAll, expect, test, vi } from 'vitest'
+import { chooseSeeds } from '../support/seeds.ts'
 import { killedAt, killedInTool, violationsOf } from './killed-at.ts'
 import { type Plan, play, seeded } from './runs.ts'
 
@@ -30,9 +31,9 @@ test.concurrent('[K10] tool running, each in the middle of its work', async () =
   for (const inTool of ['charge', 'lookup', 'ship']) for (const inDoubt of ['approve', 'deny'] as const) await killedInTool(inTool, inDoubt)
 })
 
-const seed = Number(process.env.CRASH_SEED ?? Date.now() % 100_000)
+const { seed } = chooseSeeds(import.meta.url)
 const struck: string[] = []
-afterAll(() => console.log(`random kills: CRASH_SEED=${seed}; ms after the start: ${struck.join(', ')}`))
+afterAll(() => console.log(`random kills, ms after the start: ${struck.join(', ')}`))
 
 test.concurrent('[SHOW-ONCE, SHOW-REPLAY] twenty kills at random instants, several in one life', async () => {
   const random = seeded(seed)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { constants } from '../../src/contracts/constant.ts'
 import { entriesOf, type Kept, keep, kept, recordOf } from '../../src/ladder/kept.rules.ts'
+import { casesOf } from '../support/property.ts'
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `step-${index}`)
 const keepAll = (all: readonly string[]): Kept<object> => all.reduce<Kept<object>>((before, name) => keep(before, name, { name }), {})
@@ -46,7 +47,7 @@ test('whatever is kept is found, the last of each name counts, and the same in t
       expect(kept(all, 'nobody')).toBe(undefined)
       expect(grow()).toEqual(all)
     }),
-    { seed: 1 },
+    casesOf(import.meta.url),
   )
 })
 

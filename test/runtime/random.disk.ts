@@ -10,6 +10,7 @@ import { formatAddress } from '../../src/contracts/subjects.ts'
 import { agent, createRuntime, isRuntimeError, type Runtime, tool } from '../../src/index.ts'
 import { partsOf } from '../../src/runtime/index.ts'
 import { afterThisFile } from '../support/cleanup.ts'
+import { casesOf } from '../support/property.ts'
 import { expectEndedOnce, expectPaired, type Story } from './harness.ts'
 
 type Act =
@@ -209,7 +210,8 @@ const aConversation = async () => {
   }
 }
 
-export const anyOrderOnDisk = async (runs: number, seed = 20_260_131): Promise<void> => {
+/** @param url of the test file */
+export const anyOrderOnDisk = async (url: string): Promise<void> => {
   await fc.assert(
     fc.asyncProperty(acts, async (list) => {
       const told = await aConversation()
@@ -229,6 +231,6 @@ export const anyOrderOnDisk = async (runs: number, seed = 20_260_131): Promise<v
         await told.close()
       }
     }),
-    { numRuns: runs, seed, endOnFailure: true },
+    casesOf(url, { endOnFailure: true }),
   )
 }

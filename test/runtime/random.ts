@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { isRuntimeError, tool } from '../../src/index.ts'
+import { casesOf } from '../support/property.ts'
 import { expectEndedOnce, expectNothingAlive, expectPaired, outcomes, type Story, story, work, worker } from './harness.ts'
 
 type Act =
@@ -83,7 +84,8 @@ const play = async (told: Story, list: Act[]): Promise<void> => {
   throw new Error('it does not come to an end')
 }
 
-export const anyOrder = async (runs: number, seed = 20_260_131): Promise<void> => {
+/** @param url of the test file */
+export const anyOrder = async (url: string): Promise<void> => {
   await fc.assert(
     fc.asyncProperty(acts, fc.constantFrom('parallel', 'sequential'), async (list, toolExecution) => {
       const paid: string[] = []
@@ -107,6 +109,6 @@ export const anyOrder = async (runs: number, seed = 20_260_131): Promise<void> =
       expect((await told.runtime.replay(told.main.address)).difference).toBeUndefined()
       await expectNothingAlive(told)
     }),
-    { numRuns: runs, seed },
+    casesOf(url),
   )
 }

@@ -3,18 +3,15 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { partToday } from '../support/share.ts'
+import { chooseSeeds } from '../support/seeds.ts'
 
 const run = promisify(execFile)
 const long = fileURLToPath(new URL('./long.ts', import.meta.url))
 const heap = fileURLToPath(new URL('./heap.ts', import.meta.url))
 const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
 
-/** 2,000 in five days. */
-const { part, of } = partToday(5)
-const seeds = 2000 / of
-/** Others than those of `npm test`. */
-const first = 151 + part * seeds
+/** From the first one on. */
+const { seed: first, cases: seeds } = chooseSeeds(import.meta.url)
 
 test(`[SHOW-SEEDS, INV-1, INV-2, INV-4, INV-5, INV-6, INV-7, INV-13, INV-14] ${seeds} seeds from ${first} on of crashes, frozen nodes, lost answers and clock jumps break no promise`, {
   timeout: 1_800_000,

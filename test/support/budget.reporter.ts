@@ -68,7 +68,7 @@ export const slowest = (files: readonly FileCost[], count = 5): string =>
     .map(({ file, wallMs, cost }) => `  ${(cost.cpuMs / 1_000).toFixed(1)} CPU s, ${(wallMs / 1_000).toFixed(1)} s: ${file}`)
     .join('\n')
 
-export default class BudgetReporter implements Reporter {
+export class BudgetReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const files = modules.map(costOf)
     if (files.length === 0) return

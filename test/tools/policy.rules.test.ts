@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type ToolLayer, toolLayers } from '../../src/contracts/tool-policy.ts'
 import { benchOf, layersFor, layersOf } from '../../src/tools/policy.rules.ts'
+import { casesOf } from '../support/property.ts'
 
 const tools = [
   { name: 'now', category: 'basic' },
@@ -123,5 +124,6 @@ test('whatever the rules: no tool is invented or told twice, the order stays, an
           if (deny.some((text) => text === '*' || text === name || text === `group:${category}`)) expect(names).not.toContain(name)
       expect(benchOf(tools, layers)).toEqual({ names, removed, warnings: expect.any(Array) })
     }),
+    casesOf(import.meta.url),
   )
 })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { inputSchemaOf } from '../../src/tools/json-schema.ts'
 import { schemaFor } from '../../src/tools/provider-schema.rules.ts'
+import { casesOf } from '../support/property.ts'
 
 const models = ['anthropic/claude', 'openai/gpt', 'openai-compatible/gemini-3', 'google/gemini-3', 'xai/grok-5', 'ollama/llama']
 
@@ -96,7 +97,7 @@ test('whatever the schema: it is an object with properties, done once is done, a
       expect(JSON.stringify(given)).toBe(before)
       if (model.startsWith('google')) expect(keywordsIn(made)).not.toEqual(expect.arrayContaining(['$ref']))
     }),
-    { numRuns: 400 },
+    casesOf(import.meta.url),
   )
 })
 

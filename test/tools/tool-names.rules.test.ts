@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isSendableName } from '../../src/contracts/model.ts'
 import { toolNameOf } from '../../src/tools/tool-names.rules.ts'
+import { casesOf } from '../support/property.ts'
 
 const named = (name: string, permitted: string[], callId = 'call_1') => toolNameOf({ name, callId }, permitted)
 const bench = ['read', 'write', 'read_file', 'Search']
@@ -68,6 +69,7 @@ test('whatever a model writes, what comes out is permitted, or nothing', () => {
       const meant = toolNameOf({ name, callId }, permitted)
       expect(meant === undefined || permitted.includes(meant)).toBe(true)
     }),
+    casesOf(import.meta.url),
   )
 })
 
@@ -76,6 +78,7 @@ test('a permitted name stands for itself, and another tool beside it changes not
     fc.property(aName, aBench, (name, others) => {
       expect(named(name, [...others, name])).toBe(name)
     }),
+    casesOf(import.meta.url),
   )
 })
 
@@ -84,6 +87,7 @@ test('the order of the bench plays no part', () => {
     fc.property(fc.string(), fc.string(), aBench, (name, callId, permitted) => {
       expect(toolNameOf({ name, callId }, permitted.toReversed())).toBe(toolNameOf({ name, callId }, permitted))
     }),
+    casesOf(import.meta.url),
   )
 })
 

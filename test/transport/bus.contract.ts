@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, vi } from 'vitest'
 import type { Bus, BusMessage } from '../../src/contracts/transport.ts'
+import { casesOf } from '../support/property.ts'
 import { anEnvironment, bytesOf, textOf } from './harness.ts'
 import type { Suite } from './transport.contract.ts'
 
@@ -60,7 +61,7 @@ export const busContract = ({ claim, open }: Suite): void => {
           patterns.map((wanted) => [...subjects, marker].filter((tokens) => fits(wanted, tokens)).map((tokens) => tokens.join('.'))),
         )
       }),
-      { numRuns: 100 },
+      casesOf(import.meta.url),
     )
   })
 

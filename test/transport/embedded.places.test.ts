@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Transport } from '../../src/contracts/transport.ts'
 import { openEmbedded } from '../../src/transport/embedded/open.ts'
 import { listOf, placesIn } from '../../src/transport/embedded/places.ts'
+import { casesOf } from '../support/property.ts'
 import { folders } from './folder.ts'
 import { anEnvironment, aSession, awake, bytesOf } from './harness.ts'
 import { shown } from './journal.contract.ts'
@@ -52,7 +53,7 @@ test('of roots that were written in turns each is read from anywhere, as far as 
       }
       expect(shown(await journal.read(aSession(names[root]), from, { limit }))).toEqual(whatIsThere(root, from, limit))
     }),
-    { numRuns: 300 },
+    casesOf(import.meta.url),
   )
 })
 

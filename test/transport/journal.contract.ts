@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { beingImported, type Frame, type Journal } from '../../src/contracts/transport.ts'
+import { casesOf } from '../support/property.ts'
 import { anEnvironment, aSession, aSignal, awake, bytesOf, textOf } from './harness.ts'
 import type { Suite } from './transport.contract.ts'
 
@@ -157,7 +158,7 @@ export const journalContract = ({ claim, open, reopen, beside }: Suite): void =>
           expect(shown(frames)).toEqual(Array.from(texts, (text, index) => `${index + 1}:${text}`))
         }
       }),
-      { numRuns: 40 },
+      casesOf(import.meta.url),
     )
   })
 

@@ -1,55 +1,26 @@
 /** The chat page in a browser, built as it is shipped, with a model that follows a script. */
-
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { build } from 'vite'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { launchChromium } from '../support/chromium.ts'
 import type { SceneName } from './page/scenes.ts'
 import type { ScriptedModel } from './page/scripted.ts'
+import { sharedBrowser, sharedPage } from './shared.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'statecast-page-'))
 /** Where pictures for people go; they are kept where SCREENSHOTS names a folder. */
 export const pictures = process.env.SCREENSHOTS ?? join(folder, 'pictures')
-const built = join(folder, 'page')
 
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'"
-const types: Record<string, string> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.svg': 'image/svg+xml',
-  '.woff2': 'font/woff2',
-}
-
-let server: Server
 let browser: Browser
 let address: string
-/** Once in a file: builds the page, serves it, and starts the browser for its tests. */
+/** Once in a file: opens the browser for its tests, and finds the page that is built for all files. */
 export const withBrowser = (): void => {
   beforeAll(async () => {
-    const config = fileURLToPath(new URL('page/vite.config.ts', import.meta.url))
-    await build({ configFile: config, build: { outDir: built } })
-    server = createServer((request, response) => {
-      const path = new URL(request.url ?? '/', 'http://page').pathname
-      const file = join(built, path === '/' ? 'index.html' : path)
-      if (!existsSync(file)) return void response.writeHead(404).end()
-      response.writeHead(200, { 'content-type': types[extname(file)] ?? 'application/octet-stream', 'content-security-policy': policy })
-      response.end(readFileSync(file))
-    })
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    browser = await launchChromium()
+    ;[address, browser] = [await sharedPage(), await sharedBrowser()]
   })
   afterAll(async () => {
     await browser?.close()
-    await new Promise((done) => server.close(done))
     rmSync(folder, { recursive: true, force: true })
   })
 }

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { parseTraceFile } from '../../src/client/index.ts'
 import { agent, createRuntime, type Model, scriptedModel } from '../../src/index.ts'
+import { aFolder } from '../cli/run.ts'
 import { aNode, aPage, says, shows, withLiveBrowser } from './live/a-node.ts'
 import { active, details, inspectorOf, order, region, rpc } from './live/inspector.ts'
 import { looksRight, picture } from './live/looks.ts'
@@ -95,7 +96,9 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('e')])
   expect(download.suggestedFilename()).toMatch(/^main-\d+\.redacted\.trace$/)
-  const given = readFileSync(await download.path(), 'utf8')
+  const file = join(aFolder(), 'downloaded')
+  await download.saveAs(file)
+  const given = readFileSync(file, 'utf8')
   const { frames, redacted, address } = parseTraceFile(given, 'the download')
   expect([redacted, frames.length > 5, address.kind]).toEqual([true, true, 'session'])
   const inside = frames.map(({ bytes }) => Buffer.from(bytes, 'base64').toString('latin1')).join('')

@@ -18,7 +18,7 @@ test('[CH-43] a tool that is always allowed in this conversation asks no second 
   await expect.poll(async () => (await textOf(page)).match(/It is done/g)).toHaveLength(2)
 })
 
-test('a text and an output that were cut are shown whole when that is wanted', async () => {
+test('a text and an output that were cut are shown whole when that is wanted', { timeout: 400_000 }, async () => {
   const node = await aNode()
   const { page } = await aPage(node.page)
   await says(page, 'lines')
@@ -31,11 +31,11 @@ test('a text and an output that were cut are shown whole when that is wanted', a
   await shows(page, /row 19999/)
 
   await says(page, 'megabyte')
-  await expect.poll(async () => (await textOf(page)).length, { timeout: 60_000 }).toBeGreaterThan(900_000)
+  await expect.poll(async () => (await textOf(page)).length, { timeout: 150_000 }).toBeGreaterThan(900_000)
   await page.reload()
   await shows(page, /too large to be shown|cut here/)
   await page.getByRole('button', { name: 'Show all' }).last().click()
-  await expect.poll(async () => (await textOf(page)).length, { timeout: 60_000 }).toBeGreaterThan(900_000)
+  await expect.poll(async () => (await textOf(page)).length, { timeout: 150_000 }).toBeGreaterThan(900_000)
 })
 
 test('what begins a conversation anew leaves no empty message', async () => {

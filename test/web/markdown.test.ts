@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { asIfClosed, type Blocks, blocksOf, noBlocks } from '../../web/chat/src/markdown/blocks.ts'
 import { piecesOf } from '../../web/chat/src/markdown/highlight.ts'
 import { type BlockNode, type Inline, safeAddress, treeOf } from '../../web/chat/src/markdown/tree.ts'
+import { casesOf } from '../support/property.ts'
 
 const inlinesOf = (markdown: string): Inline[] => {
   const [block] = treeOf(markdown)
@@ -87,7 +88,7 @@ test('no text at all makes a link that does anything but show something', () => 
     fc.property(fc.array(pieces, { maxLength: 25 }), (parts) => {
       for (const link of linksIn(treeOf(parts.join('')))) expect(link).toMatch(/^(?:https?|mailto):/)
     }),
-    { numRuns: 500 },
+    casesOf(import.meta.url),
   )
 })
 
@@ -194,6 +195,7 @@ test('blocks that have been finished stay the same texts, however the answer com
       const parts = [...end.closed, ...end.open]
       expect(parts.flatMap((part) => treeOf(part))).toEqual(treeOf(answer))
     }),
+    casesOf(import.meta.url),
   )
 })
 

@@ -6,16 +6,16 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { natsServer } from '../../scripts/nats-server.ts'
 import { startProcess } from '../cli/processes.ts'
 import { aFolder } from '../cli/run.ts'
-import { launchChromium } from '../support/chromium.ts'
 import { natsFetchMs, startNats } from '../support/nats.ts'
 import { repository } from '../tidy/sources.ts'
+import { sharedBrowser } from './shared.ts'
 
 const app = join(repository, 'test/web/live/app.ts')
 const token = 'a-token-that-both-nodes-are-given-0'
 let browser: Browser
 beforeAll(() => natsServer(), natsFetchMs)
 beforeAll(async () => {
-  browser = await launchChromium()
+  browser = await sharedBrowser()
 })
 afterAll(() => browser?.close())
 

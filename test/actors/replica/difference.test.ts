@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { firstDifference } from '../../../src/actors/replica/difference.ts'
+import { casesOf } from '../../support/property.ts'
 
 const isSame = (a: unknown, b: unknown): boolean => firstDifference(a, b, '') === undefined
 
@@ -33,7 +34,7 @@ test('it says the same as Node, whatever a context holds', () => {
       verdicts.add(isSame(a, b))
       expect(isSame(a, b)).toBe(isDeepStrictEqual(a, b))
     }),
-    { seed: 3, numRuns: 3_000 },
+    casesOf(import.meta.url),
   )
   expect(verdicts).toEqual(new Set([true, false]))
 })

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { LeanMap } from '../../../src/actors/replica/lean.ts'
+import { casesOf } from '../../support/property.ts'
 
 test('whatever is put in and taken out, it holds what a Map would, in its order', () => {
   const step = fc.record({ kind: fc.constantFrom('set', 'set', 'delete', 'clear'), key: fc.nat({ max: 4 }), value: fc.nat() })
@@ -21,6 +22,7 @@ test('whatever is put in and taken out, it holds what a Map would, in its order'
         expect([[...lean.keys()], [...lean.values()]]).toEqual([[...map.keys()], [...map.values()]])
       }
     }),
+    casesOf(import.meta.url),
   )
 })
 

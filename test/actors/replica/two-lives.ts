@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { type AnyActorRef, type AnyStateMachine, createActor, type InspectionEvent, SimulatedClock } from 'xstate'
 import { stepByTable } from '../../../src/actors/replica/step.ts'
+import { casesOf } from '../../support/property.ts'
 import { buildMachine, type Pick, picking, type Spec, specOf } from './any-machine.ts'
 
 type Anything = any
@@ -103,8 +104,8 @@ const deedsOf = (pick: Pick): Deed[] =>
     ),
   )
 
-/** @throws at the first of these machines of which anything that can be seen is not the same */
-export const expectSameLives = (machines: number): void => {
+/** @param url of the test file @throws at the first machine of which anything that can be seen is not the same */
+export const expectSameLives = (url: string): void => {
   fc.assert(
     fc.property(fc.gen(), (g) => {
       const pick = picking(g)
@@ -116,6 +117,6 @@ export const expectSameLives = (machines: number): void => {
       expect(other).toHaveLength(own.length)
     }),
     // What fails is large: its seed says more than a smaller one that took minutes to find.
-    { numRuns: machines, endOnFailure: true },
+    casesOf(url, { endOnFailure: true }),
   )
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { patchOf } from '../../../src/api/chat/patch.rules.ts'
 import type { ChatBlock, ChatEvent } from '../../../src/contracts/gateway.ts'
+import { casesOf } from '../../support/property.ts'
 
 const eventOf = (content: ChatBlock[]): ChatEvent => ({
   runId: 'k1',
@@ -61,5 +62,6 @@ test('patches one after the other, some of them left out, end where the whole do
       }
       expect(client).toEqual(sent)
     }),
+    casesOf(import.meta.url),
   )
 })

@@ -6,6 +6,7 @@ import { AnswerParts } from '../../../src/api/ui-stream/answer-parts.rules.ts'
 import type { UiPart } from '../../../src/api/ui-stream/ui-part.ts'
 import type { ModelCallOutput } from '../../../src/contracts/model-call.ts'
 import type { TurnOutput } from '../../../src/contracts/turn.ts'
+import { casesOf } from '../../support/property.ts'
 
 const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0, cacheWriteTokens: 0 }
 const begun = () => {
@@ -187,6 +188,6 @@ test('whatever is lost, repeated or cut short on its way, a client can take the 
       expect(texts.filter((text: string) => text !== '')).toEqual(whole)
       expect(all.filter(({ type }) => type === 'start-step')).toHaveLength(all.filter(({ type }) => type === 'finish-step').length)
     }),
-    { numRuns: 300 },
+    casesOf(import.meta.url),
   )
 })

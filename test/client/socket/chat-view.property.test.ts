@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type ChatAction, type ChatView, type HistoryMessage, viewOf } from '../../../src/client/socket/index.ts'
 import type { ChatBlock, ChatEvent } from '../../../src/contracts/gateway.ts'
+import { casesOf } from '../../support/property.ts'
 import { aPage, chat, event, fold, joined, lines, message, opened, subscribed, text, thinking, tool } from './a-chat.ts'
 
 type Step = { thinking: string; text: string; calls: number; joins: boolean }
@@ -95,6 +96,7 @@ describe('of some turns', () => {
       fc.property(case_, ({ events, anyhow }) => {
         expect(drawn(aPage(...anyhow))).toEqual(drawn(aPage(...events)))
       }),
+      casesOf(import.meta.url),
     )
   })
 
@@ -115,6 +117,7 @@ describe('of some turns', () => {
 
         expect(drawn(aPage(...anyhow.slice(0, place), read, ...anyhow.slice(place)))).toEqual(drawn(aPage(...events, read)))
       }),
+      casesOf(import.meta.url),
     )
   })
 
@@ -144,6 +147,7 @@ describe('of some turns', () => {
         for (const one of events) if (one.type === 'event' && one.frame.event === 'session.message') expect(shown).toContain(one.frame.payload.text)
         expect(after.stale).toBe(false)
       }),
+      casesOf(import.meta.url),
     )
   })
 
@@ -186,6 +190,7 @@ describe('of some turns', () => {
         expect(cured.stale).toBe(false)
         expect(answer(cured)).toBe(there)
       }),
+      casesOf(import.meta.url),
     )
   })
 })

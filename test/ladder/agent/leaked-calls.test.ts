@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { tool } from '../../../src/index.ts'
 import { type Fits, type LeakedCall, nothingRead, readEnd, readPiece } from '../../../src/ladder/agent/leaked-calls.rules.ts'
 import { agent, type LadderEvent } from '../../../src/ladder/index.ts'
+import { casesOf } from '../../support/property.ts'
 import { aLadderOf, killedAt, timeless } from '../a-ladder.ts'
 
 const fits: Fits = (name, { a }) => name === 'add' && typeof a === 'number'
@@ -92,7 +93,7 @@ test('[WL-123] however the text is cut into pieces, it comes to the same', () =>
       expect(readAll(pieces)).toEqual(whole)
       expect(readAll(Array.from(text))).toEqual(whole)
     }),
-    { numRuns: 400, seed: 7 },
+    casesOf(import.meta.url),
   )
 })
 

@@ -1,4 +1,4 @@
-/** Two nodes, each in a process of its own: the one that has the run is killed (`kill -9`) at moments that a seed chooses, and the other one goes on. Each day half of the scenarios. */
+/** Two nodes, each in a process of its own: the one that has the run is killed (`kill -9`) at moments that a seed chooses, and the other one goes on. One run covers half of the scenarios. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,8 @@ import { expect, test } from 'vitest'
 import { readLines } from '../../crash/lines.ts'
 import { seeded } from '../../crash/runs.ts'
 import { ownNats } from '../../support/nats.ts'
-import { isToday } from '../../support/share.ts'
+import { chooseSeeds } from '../../support/seeds.ts'
+import { choosePart } from '../../support/share.ts'
 import { careful } from './agents.ts'
 import type { Left } from './left.ts'
 import { inMemory, livedThrough, type Told } from './lives.ts'
@@ -18,8 +19,7 @@ import { expectTheSame } from './sweep.ts'
 import { shop } from './workflows.ts'
 
 const server = ownNats({ jetStreamConfig: 'sync_interval: 2m' })
-const seed = Number(process.env.STATECAST_SEED ?? 17)
-const kills = 5
+const { seed, cases: kills } = chooseSeeds(import.meta.url)
 
 /** The one that has the actor first. For a moment neither may have it, or both may. */
 const byOwner = async (nodes: readonly LiveNode[], root: { kind: string; id: string }): Promise<[LiveNode, LiveNode]> => {
@@ -39,9 +39,10 @@ const roots: [Scenario, { kind: string; id: string }][] = [
   [session, { kind: 'office', id: 's' }],
 ]
 
-const rootsToday = roots.map(([scenario, root], place) => ({ name: scenario.name, scenario, root, place })).filter(({ place }) => isToday(place, 2))
+const part = choosePart(import.meta.url, 2)
+const chosen = roots.map(([scenario, root], place) => ({ name: scenario.name, scenario, root, place })).filter(({ place }) => part.includes(place))
 
-test.concurrent.for(rootsToday)(
+test.concurrent.for(chosen)(
   `[WL-025, WL-080, WL-101, WL-113, WL-125] $name: its node is killed -9 ${kills} times, and each time the other one comes to the same report and trace; nothing that was written down is paid or done again (seed ${seed})`,
   { timeout: 1_200_000 },
   async ({ name, scenario, root, place }, { onTestFinished }) => {

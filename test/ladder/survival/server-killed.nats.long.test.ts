@@ -1,4 +1,4 @@
-/** The NATS server itself is killed (`kill -9`) in the middle of a run, and started again: the run goes on when it is back. Each day half of the scenarios. */
+/** The NATS server itself is killed (`kill -9`) in the middle of a run, and started again: the run goes on when it is back. One run covers half of the scenarios. */
 import { beforeAll, expect, test } from 'vitest'
 import { natsServer } from '../../../scripts/nats-server.ts'
 import type { Logger } from '../../../src/contracts/environment.ts'
@@ -7,7 +7,8 @@ import { ladder } from '../../../src/ladder/index.ts'
 import { partsOf } from '../../../src/runtime/index.ts'
 import { seeded } from '../../crash/runs.ts'
 import { natsFetchMs, startNats } from '../../support/nats.ts'
-import { isToday } from '../../support/share.ts'
+import { chooseSeeds } from '../../support/seeds.ts'
+import { choosePart } from '../../support/share.ts'
 import { careful } from './agents.ts'
 import { leftBy, plain } from './left.ts'
 import { inMemory, livedThrough, type Told } from './lives.ts'
@@ -20,7 +21,7 @@ import { shop } from './workflows.ts'
 
 beforeAll(() => natsServer(), natsFetchMs)
 
-const seed = Number(process.env.STATECAST_SEED ?? 17)
+const { seed } = chooseSeeds(import.meta.url)
 /** At most so many do something at once, and each outage may cut them off. */
 const atOnceMax = 3
 
@@ -51,9 +52,10 @@ const told: readonly [Scenario, keyof typeof outages][] = [
   [session, 'for so long that nodes count as gone'],
 ]
 
-const toldToday = told.map(([scenario, outage], place) => ({ name: scenario.name, scenario, outage, place })).filter(({ place }) => isToday(place, 2))
+const part = choosePart(import.meta.url, 2)
+const chosen = told.map(([scenario, outage], place) => ({ name: scenario.name, scenario, outage, place })).filter(({ place }) => part.includes(place))
 
-test.concurrent.for(toldToday)(
+test.concurrent.for(chosen)(
   `[WL-101, WL-113, WL-125, WL-083] $name: the server is killed twice and away $outage, and the run comes to the same report and trace (seed ${seed})`,
   { timeout: 600_000 },
   async ({ scenario, outage, place }, { onTestFinished }) => {

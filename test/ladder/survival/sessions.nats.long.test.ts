@@ -1,6 +1,8 @@
-/** Deaths of supervisors and sessions on a NATS server: each day at every third commit, and in three days at all; where the commit is lost, at every sixth. */
-import { isToday } from '../../support/share.ts'
+/** Kills supervisors and sessions on a NATS server at a sixth of their commits, before the append, and at a third, before the acknowledgement. */
+import { choosePart } from '../../support/share.ts'
 import { retellKilled } from './on-nats.ts'
 import { supervised } from './scenarios.ts'
 
-retellKilled(supervised, ({ before, commit }) => isToday(commit, before === 'acknowledgement' ? 3 : 6))
+const part = choosePart(import.meta.url, 6)
+
+retellKilled(supervised, ({ before, commit }) => part.includes(commit) || (before === 'acknowledgement' && part.includes(commit + 3)))

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { LoopDetection } from '../../../src/contracts/profile.ts'
 import type { ToolCall } from '../../../src/contracts/tool.ts'
 import { deadEnd, nothingSeen, seenMore, shortenedSince, verdictOf, type Watch } from '../../../src/machines/loop/repetition.rules.ts'
+import { casesOf } from '../../support/property.ts'
 
 type Call = { name: string; input?: unknown; output?: unknown }
 const asCall = ({ name, input = {} }: Call): ToolCall => ({ name, input, inputHash: JSON.stringify(input) }) as ToolCall
@@ -84,5 +85,6 @@ test('calls that all differ are never remarked on', () => {
       expect(levelOf(calls.slice(0, -1), calls.at(-1) as Call)).toBeUndefined()
       expect(deadEnd(after(calls))).toBeUndefined()
     }),
+    casesOf(import.meta.url),
   )
 })

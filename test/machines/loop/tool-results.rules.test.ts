@@ -9,6 +9,7 @@ import {
   resultIn,
   shortenedResult,
 } from '../../../src/machines/loop/tool-results.rules.ts'
+import { casesOf } from '../../support/property.ts'
 
 const lines = (chars: number) => 'a line of the log that says nothing\n'.repeat(Math.ceil(chars / 36)).slice(0, chars)
 
@@ -58,6 +59,7 @@ test('whatever the text, what is shown is bounded and whole Unicode', () => {
       expect(short.isWellFormed()).toBe(true)
       if (text.length <= 2000) expect(short).toBe(text)
     }),
+    casesOf(import.meta.url),
   )
 })
 

@@ -7,6 +7,7 @@ import type { Frame, Journal } from '../../../src/contracts/transport.ts'
 import type { TranscriptItem, TranscriptNote } from '../../../src/contracts/turn.ts'
 import { foldTranscript, nothingFolded } from '../../../src/machines/transcript/fold.rules.ts'
 import { Transcripts } from '../../../src/machines/transcript/transcript.ts'
+import { casesOf } from '../../support/property.ts'
 
 const address = { kind: 'session', id: 'long' }
 
@@ -122,7 +123,7 @@ test('a conversation read from its end is the one folded from its beginning, and
       expect(early).toEqual(folded(commits.slice(0, cut)))
       expect(await transcripts.read(address)).toEqual(folded(commits))
     }),
-    { numRuns: 300, seed: 14 },
+    casesOf(import.meta.url),
   )
 })
 

@@ -2,6 +2,7 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { calculate } from '../../../src/tools/built-in/calculate.ts'
+import { casesOf } from '../../support/property.ts'
 
 test.each([
   ['17*23', 391],
@@ -85,7 +86,7 @@ test('it agrees with JavaScript on every expression that has a value', () => {
       }
       expect(value).toBe(expected === 0 ? 0 : expected)
     }),
-    { numRuns: 500 },
+    casesOf(import.meta.url),
   )
 })
 
@@ -98,6 +99,6 @@ test('whatever the text, there is a finite number or a typed error', () => {
         expect(thrown).toMatchObject({ code: 'bad_request' })
       }
     }),
-    { numRuns: 1000 },
+    casesOf(import.meta.url),
   )
 })

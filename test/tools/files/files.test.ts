@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtInTools } from '../../../src/tools/bench.ts'
 import { resolveInside } from '../../../src/tools/files/workspace.ts'
 import { createTools } from '../../../src/tools/registry.ts'
+import { casesOf } from '../../support/property.ts'
 import { aContext, plan, virtualClock } from '../fixtures.ts'
 
 let folder: string
@@ -217,7 +218,7 @@ test('no path whatsoever resolves to a place outside the workspace or a hidden o
       expect(inside.startsWith('..')).toBe(false)
       expect(inside.split('/').some((name) => name.startsWith('.'))).toBe(false)
     }),
-    { numRuns: 500 },
+    casesOf(import.meta.url),
   )
 })
 

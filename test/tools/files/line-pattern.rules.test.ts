@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { linePattern } from '../../../src/tools/files/line-pattern.rules.ts'
+import { casesOf } from '../../support/property.ts'
 
 test.each([
   ['abc', 'xxabcxx', true],
@@ -42,7 +43,7 @@ test('it agrees with the engine of JavaScript wherever both have a pattern', () 
     fc.property(pattern, line, fc.boolean(), (text, against, ignoreCase) => {
       expect(linePattern(text, ignoreCase)(against)).toBe(new RegExp(text, ignoreCase ? 'is' : 's').test(against))
     }),
-    { numRuns: 1500 },
+    casesOf(import.meta.url),
   )
 })
 

@@ -6,6 +6,7 @@ import { nameTools } from '../../../src/tools/mcp/names.rules.ts'
 import { checkMcp } from '../../../src/tools/mcp/options.ts'
 import { outputOf } from '../../../src/tools/mcp/result.rules.ts'
 import { boundedSchema, checkableSchema, descriptionOf } from '../../../src/tools/mcp/schema.rules.ts'
+import { casesOf } from '../../support/property.ts'
 
 test('whatever a server calls its tools, each has one name that providers take, and keeps it', () => {
   fc.assert(
@@ -18,6 +19,7 @@ test('whatever a server calls its tools, each has one name that providers take, 
       expect(new Set(known.values()).size).toBe(known.size)
       for (const [name, given] of before) expect(known.get(name)).toBe(given)
     }),
+    casesOf(import.meta.url),
   )
 })
 

@@ -7,16 +7,16 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { afterAll, beforeAll, expect } from 'vitest'
 import { startProcess } from '../../cli/processes.ts'
 import { aFolder } from '../../cli/run.ts'
-import { launchChromium } from '../../support/chromium.ts'
 import { afterThisTest } from '../../support/cleanup.ts'
 import { repository } from '../../tidy/sources.ts'
+import { sharedBrowser } from '../shared.ts'
 
 const app = join(repository, 'test/web/live/app.ts')
 let browser: Browser
-/** Once in a file: starts the browser for its tests. */
+/** Once in a file: opens the browser for its tests. */
 export const withLiveBrowser = (): void => {
   beforeAll(async () => {
-    browser = await launchChromium()
+    browser = await sharedBrowser()
   })
   afterAll(() => browser?.close())
 }

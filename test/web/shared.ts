@@ -1,0 +1,23 @@
+/** The browser and the page that web files share, see services.ts. */
+import { type Browser, chromium } from 'playwright-core'
+import { inject } from 'vitest'
+
+const serviceAt = async (path: string): Promise<string> => {
+  const response = await fetch(new URL(path, inject('services')))
+  const text = await response.text()
+  if (!response.ok) throw new Error(text)
+  return text
+}
+
+/** The Chromium of this worker. Its close() closes the pages of this file only. */
+export const sharedBrowser = async (): Promise<Browser> => chromium.connect(await serviceAt(`chromium/${process.env.VITEST_POOL_ID}`))
+
+/** The address of the built chat page. */
+export const sharedPage = (): Promise<string> => serviceAt('page')
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where services of the long tier are asked for. */
+    services: string
+  }
+}
