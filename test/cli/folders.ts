@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { afterThisTest } from '../support/cleanup.ts'
 import { repository } from '../tidy/sources.ts'
 
 export const testApp = join(repository, 'test/cli/fixtures/app.ts')
@@ -12,30 +12,20 @@ export const changedApp = join(repository, 'test/cli/fixtures/changed.ts')
 export type Ended = { code: number | null; stdout: string; stderr: string; lines: string[] }
 export type How = { folder: string; input?: string | Buffer; env?: Record<string, string>; keepStdinOpen?: boolean }
 
-/** Commands of the running test, each with what ends it. */
-const running = new Set<() => unknown>()
-const folders = new Set<string>()
-/** Ends commands, the newest first: a client may need its node to end. Then their folders go. */
-const cleanUp = async (): Promise<void> => {
-  for (const end of [...running].reverse()) await end()
-  running.clear()
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
-  folders.clear()
-}
-
 export const aFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'statecast-cli-'))
-  folders.add(folder)
-  onTestFinished(cleanUp)
+  afterThisTest(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
   return folder
 }
 
 /** @param end is called when the test has finished, if `ended` has not settled by then */
 export const endsWithTest = (ended: Promise<unknown>, end: () => unknown): void => {
-  running.add(end)
-  onTestFinished(cleanUp)
-  const forget = () => running.delete(end)
-  ended.then(forget, forget)
+  let isRunning = true
+  const settle = () => {
+    isRunning = false
+  }
+  ended.then(settle, settle)
+  afterThisTest(() => isRunning && end())
 }
 
 /** A command that runs, here or as a process. */
