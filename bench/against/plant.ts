@@ -1,0 +1,31 @@
+/** Costs on purpose (`--plant cpu`), which the gate must catch: they are added to what the working tree really costs. */
+import type { Transport } from '../../src/index.ts'
+import { allocatedBytes, cpuMicroseconds } from './meter.ts'
+
+export const plants = ['cpu', 'allocation', 'commit'] as const
+export type PlantKind = (typeof plants)[number]
+/** @property share 0.15 for 15 % of what a slice of turns really costs; of no meaning for `commit` */
+export type Plant = { kind: PlantKind; share: number }
+
+/** @param before the meter before the work @returns when the process has spent that share of the work once more */
+export const burnMore = (before: number, share: number): void => {
+  const until = cpuMicroseconds() * (1 + share) - before * share
+  while (cpuMicroseconds() < until);
+}
+
+let latest: number[] = []
+
+/** @param before the meter before the work */
+export const allocateMore = (before: number, share: number): void => {
+  const until = allocatedBytes() * (1 + share) - before * share
+  while (allocatedBytes() < until) latest = Array.from({ length: 1_000 }, (_, index) => latest.length + index)
+}
+
+/** One durable append more, to a journal of its own. */
+export const commitMore = (transport: Transport): (() => Promise<void>) => {
+  let seq = 0
+  return async () => {
+    const answer = await transport.journal.append({ kind: 'planted', id: 'cost' }, seq++, new Uint8Array(100), { wakeAt: null, at: 0 })
+    if (answer.outcome !== 'ok') throw new Error(`the planted append was answered ${JSON.stringify(answer)}`)
+  }
+}
