@@ -2,8 +2,9 @@
  * Has a turn become dearer? `npm run gate` compares the working tree with the baseline that `bench/baseline.md` names, and fails above the limits of
  * `bench/against/rules.ts`. `node bench/against.ts <revision>` compares it with any other revision.
  *
+ *     --rounds 3              at most so many rounds; by default as many as a doubtful figure needs
  *     --channel               messages of the working tree come from a chat channel that shows typing and gets answers in blocks
- *     --plant cpu [--share 0.15]   adds a cost on purpose, which the gate must catch; also allocation, and commit
+ *     --plant cpu             adds a cost on purpose, which must be caught; also allocation and commit, and several of them; --share 0.15 is the default
  *     --report <file>         writes the verdicts as a test report in JSON, for `.ci/run`
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -15,32 +16,51 @@ import { type Count, countsOf } from './against/counts.ts'
 import { type Plant, type PlantKind, plants } from './against/plant.ts'
 import { reportOf, summaryOf, tableOf } from './against/report.ts'
 import { storesParent, takeRound } from './against/rounds.ts'
-import { countedFigures, type Figure, mostCounts, passes, type Rounds, type Side, sides, timedFigures, wantsMore } from './against/rules.ts'
+import {
+  countedFigures,
+  type Figure,
+  mostCounts,
+  mostRounds,
+  passes,
+  type Rounds,
+  type Side,
+  sides,
+  timedFigures,
+  wantsMore,
+} from './against/rules.ts'
 import { everyWork } from './against/works.ts'
 import { withFolder } from './workload.ts'
 
 const { values, positionals } = parseArgs({
   options: {
     channel: { type: 'boolean', default: false },
-    plant: { type: 'string' },
+    rounds: { type: 'string' },
+    plant: { type: 'string', multiple: true, default: [] },
     share: { type: 'string', default: '0.15' },
     report: { type: 'string' },
   },
   allowPositionals: true,
 })
 const usage = (problem: string): never => {
-  console.error(`${problem}\nusage: node bench/against.ts [<revision>] [--channel] [--plant ${plants.join('|')} [--share 0.15]] [--report <file>]`)
+  console.error(
+    `${problem}\nusage: node bench/against.ts [<revision>] [--rounds 3] [--channel] [--plant ${plants.join('|')} [--share 0.15]] [--report <file>]`,
+  )
   process.exit(2)
 }
 const isPlant = (kind: string): kind is PlantKind => (plants as readonly string[]).includes(kind)
-const plantOf = (kind: string | undefined, share: number): Plant | undefined => {
-  if (kind === undefined) return undefined
-  if (!isPlant(kind)) return usage(`invalid --plant '${kind}'`)
+const plantOf = (kinds: readonly string[], share: number): Plant | undefined => {
   if (!(share > 0 && share <= 10)) return usage(`invalid --share '${values.share}': use a number such as 0.15`)
-  return { kind, share }
+  const wrong = kinds.find((kind) => !isPlant(kind))
+  if (wrong !== undefined) return usage(`invalid --plant '${wrong}': use ${plants.join(', ')}`)
+  return kinds.length === 0 ? undefined : { kinds: kinds.filter(isPlant), share }
+}
+const roundsOf = (text: string | undefined): number => {
+  if (text === undefined) return mostRounds
+  return /^[1-9]\d?$/.test(text) ? Number(text) : usage(`invalid --rounds '${text}': use a whole number from 1 to 99`)
 }
 if (positionals.length > 1) usage(`more than one revision: ${positionals.join(' ')}`)
 const plant = plantOf(values.plant, Number(values.share))
+const roundsMax = roundsOf(values.rounds)
 
 /** All of CI's three minutes but what a last round and the report may take. */
 const budgetMs = 165_000
@@ -69,7 +89,7 @@ const timed = async (roots: Record<Side, string>, folder: string): Promise<Figur
     const figures = timedFigures(rounds, everyWork)
     const roundMs = performance.now() - began
     note(`round ${round + 1} took ${Math.round(roundMs / 1000)} s`)
-    if (!wantsMore(round + 1, figures, leftMs(), roundMs)) return figures
+    if (!wantsMore(round + 1, figures, { leftMs: leftMs(), roundMs, roundsMax })) return figures
   }
 }
 

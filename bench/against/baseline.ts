@@ -76,8 +76,12 @@ export const checkOut = (revision: string, report: (line: string) => void): stri
         stdio: ['ignore', 'ignore', 'pipe'],
       })
     }
-    rmSync(tree, { recursive: true, force: true })
-    renameSync(unfinished, tree)
+    try {
+      renameSync(unfinished, tree)
+    } catch (error) {
+      // Another run that began at the same time was first.
+      if (!existsSync(join(tree, 'node_modules', 'xstate'))) throw error
+    }
   } finally {
     rmSync(unfinished, { recursive: true, force: true })
   }

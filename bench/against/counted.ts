@@ -53,7 +53,7 @@ serve<CountedInput>(async ({ root, transport: url, monitor, message, plant }): P
   const calls: Calls = { commits: 0, roundTrips: 0 }
   const counted = counting(transport, calls)
   const started = await tree.start({ transport: counted, environment })
-  const planted = plant?.kind === 'commit' ? commitMore(counted) : undefined
+  const planted = plant?.kinds.includes('commit') ? commitMore(counted) : undefined
   // What only the first turns of a process need is left out.
   await started.turn('before', message)
   stop()

@@ -1,11 +1,11 @@
-/** Costs on purpose (`--plant cpu`), which the gate must catch: they are added to what the working tree really costs. */
+/** Costs on purpose (`--plant cpu`) that the gate must catch. They come on top of what the working tree costs. */
 import type { Transport } from '../../src/index.ts'
 import { allocatedBytes, cpuMicroseconds } from './meter.ts'
 
 export const plants = ['cpu', 'allocation', 'commit'] as const
 export type PlantKind = (typeof plants)[number]
-/** @property share 0.15 for 15 % of what a slice of turns really costs; of no meaning for `commit` */
-export type Plant = { kind: PlantKind; share: number }
+/** @property share 0.15 for 15 % more CPU time or allocation in each slice; `commit` is one more append a turn */
+export type Plant = { kinds: readonly PlantKind[]; share: number }
 
 /** @param before the meter before the work @returns when the process has spent that share of the work once more */
 export const burnMore = (before: number, share: number): void => {

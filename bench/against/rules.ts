@@ -18,7 +18,7 @@ export const timedLimit = 1.1
 export const countLimit = 1
 /** Up to here, more rounds would not change the verdict. */
 export const clearRatio = 1.05
-/** Below {@link leastRounds} even a clear ratio is a coincidence; {@link mostRounds} decide. */
+/** Fewer rounds meet too few moments of quiet, and too few ways in which the compiler may go; {@link mostRounds} decide. */
 export const leastRounds = 3
 export const mostRounds = 8
 
@@ -54,12 +54,14 @@ export const ratioOf = ({ baseline, now }: Pick<Figure, 'baseline' | 'now'>): nu
 /** What could not be measured, NaN or infinite, never passes. */
 export const passes = (figure: Figure): boolean => ratioOf(figure) <= figure.limit && Number.isFinite(figure.now)
 
-/**
- * Whether another round is worth its time: a doubtful figure is measured again before it fails, and before it passes.
- * @param leftMs until the gate must end
- */
-export const wantsMore = (done: number, figures: readonly Figure[], leftMs: number, roundMs: number): boolean => {
-  if (done >= mostRounds || roundMs > leftMs) return false
+/** @property leftMs until the gate must end @property roundMs what the latest round took */
+type Pace = { leftMs: number; roundMs: number; roundsMax?: number }
+
+/** Whether another round is worth its time: a doubtful figure is measured again before it fails, and before it passes. */
+export const wantsMore = (done: number, figures: readonly Figure[], { leftMs, roundMs, roundsMax = mostRounds }: Pace): boolean => {
+  if (done >= roundsMax) return false
+  // On a machine too busy for its time the gate takes longer, rather than fail for what it did not see.
   if (done < leastRounds) return true
+  if (roundMs > leftMs) return false
   return figures.some((figure) => !(ratioOf(figure) <= clearRatio))
 }
