@@ -3,16 +3,14 @@ import { writeSync } from 'node:fs'
 import type { Transport } from '../../src/index.ts'
 import { serve } from '../child.ts'
 import type { Message } from '../script.ts'
+import { marks, sessionPrefix } from './marks.ts'
 import { commitMore, type Plant } from './plant.ts'
 import { repeatable } from './repeatable.ts'
 import { openTree } from './tree.ts'
 
-/** @property monitor of the nats-server behind `transport`, if it is one */
-export type CountedInput = { root: string; transport: string; monitor?: string; message: Message; plant?: Plant | undefined }
-/** For all turns together. `sent` and `sentBytes` are messages that a nats-server received. */
-export type Counted = { turns: number; commits: number; roundTrips: number; sent?: number; sentBytes?: number }
-/** Printed before and after the turns: with them the trace of the disk is cut (`test/crash/disk.c` records what is printed as well). */
-export const marks = { begin: 'begin\n', end: 'end\n' }
+export type CountedInput = { root: string; transport: string; message: Message; plant?: Plant | undefined }
+/** For all turns together. */
+export type Counted = { turns: number; commits: number; roundTrips: number }
 
 const sessions = 4
 const turnsEach = 10
@@ -39,42 +37,28 @@ const counting = (transport: Transport, calls: Calls): Transport => {
   return new Proxy(transport, { get: (target, name) => Reflect.get(parts, name) ?? Reflect.get(target, name) })
 }
 
-type Connections = { connections: { in_msgs: number; in_bytes: number }[] }
-const received = async (monitor: string): Promise<{ sent: number; sentBytes: number }> => {
-  const { connections } = (await (await fetch(`${monitor}/connz`)).json()) as Connections
-  const sum = (of: (connection: Connections['connections'][number]) => number) => connections.reduce((all, connection) => all + of(connection), 0)
-  return { sent: sum(({ in_msgs }) => in_msgs), sentBytes: sum(({ in_bytes }) => in_bytes) }
-}
-
-serve<CountedInput>(async ({ root, transport: url, monitor, message, plant }): Promise<Counted> => {
+serve<CountedInput>(async ({ root, transport: url, message, plant }): Promise<Counted> => {
   const { environment, stop, goOn } = repeatable()
   const tree = await openTree(root)
   const transport = await tree.openTransport(url, { environment })
   const calls: Calls = { commits: 0, roundTrips: 0 }
   const counted = counting(transport, calls)
   const started = await tree.start({ transport: counted, environment })
-  const planted = plant?.kinds.includes('commit') ? commitMore(counted) : undefined
-  // What only the first turns of a process need is left out.
+  const planted = plant?.kinds.includes('commit') ? commitMore(counted, `${sessionPrefix}plant`) : undefined
+  // What only the first turn of a process needs is left out.
   await started.turn('before', message)
   stop()
-  // Behind everything that was sent before it.
-  const settled = async () => {
-    await transport.journal.head({ kind: 'session', id: 'before' })
-    return monitor === undefined ? undefined : received(monitor)
-  }
-  const before = { ...calls, ...(await settled()) }
+  const before = { ...calls }
   writeSync(1, marks.begin)
   for (let session = 0; session < sessions; session++)
     for (let index = 0; index < turnsEach; index++) {
-      await started.turn(`session-${session}`, message)
+      await started.turn(`${sessionPrefix}${session}`, message)
       await planted?.()
     }
   writeSync(1, marks.end)
-  const after = { ...calls, ...(await settled()) }
+  const after = { ...calls }
   goOn()
   await started.close()
   await transport.close()
-  const rise = (name: keyof typeof after): number => (after[name] ?? 0) - (before[name] ?? 0)
-  const onNats = monitor === undefined ? {} : { sent: rise('sent'), sentBytes: rise('sentBytes') }
-  return { turns: sessions * turnsEach, commits: rise('commits'), roundTrips: rise('roundTrips'), ...onNats }
+  return { turns: sessions * turnsEach, commits: after.commits - before.commits, roundTrips: after.roundTrips - before.roundTrips }
 })

@@ -1,11 +1,13 @@
-/** Counts per turn of one tree: on disk by a shim that records what is written and synced, on NATS by the monitoring of a server. */
+/** Counts per turn of one tree: on disk by a shim that records what is written and synced, on NATS by a second client. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { connect } from '@nats-io/transport-node'
 import { compileShim, readTrace } from '../../test/crash/disk.ts'
 import { inChild } from '../child.ts'
 import { startServer } from '../nats/server.ts'
 import type { Message } from '../script.ts'
 import type { Counted, CountedInput } from './counted.ts'
+import { marks, sessionPrefix } from './marks.ts'
 import type { Plant } from './plant.ts'
 
 const program = new URL('./counted.ts', import.meta.url)
@@ -33,7 +35,7 @@ const onDisk = async (asked: Asked, folder: string, shim: string): Promise<Count
   const { turns, commits, roundTrips } = await inChild<Counted>(program, { ...asked, transport: `embedded:${store}` }, { env, timeoutMs })
   let [inTurns, bytes, syncs] = [false, 0, 0]
   for (const event of readTrace(trace)) {
-    if (event.what === 'said') inTurns = event.text.startsWith('begin') || (inTurns && !event.text.startsWith('end'))
+    if (event.what === 'said') inTurns = event.text.startsWith(marks.begin) || (inTurns && !event.text.startsWith(marks.end))
     else if (inTurns && event.what === 'written') bytes += event.data.length
     else if (inTurns && event.what === 'synced') syncs++
   }
@@ -41,25 +43,26 @@ const onDisk = async (asked: Asked, folder: string, shim: string): Promise<Count
   return [count('commits', '', commits), count('round trips', '', roundTrips), count('bytes written', 'B', bytes), count('fsyncs', '', syncs)]
 }
 
-/** Each on a server of its own, since ids begin again with each process. */
+/** Each on a server of its own, since ids begin again with each process. A second client receives what the sessions send. */
 const onNats = async (asked: Asked, folder: string): Promise<Count[]> => {
-  const { url: transport, monitor, stop } = await startServer(folder)
+  const { url, stop } = await startServer(folder)
+  const tap = await connect({ servers: url })
   try {
-    const {
-      turns,
-      commits,
-      roundTrips,
-      sent = Number.NaN,
-      sentBytes = Number.NaN,
-    } = await inChild<Counted>(program, { ...asked, transport, monitor }, { timeoutMs })
+    let [messages, bytes] = [0, 0]
+    tap.subscribe('>', {
+      callback: (_, { subject, data }) => {
+        if (!subject.includes(`.${sessionPrefix}`)) return
+        messages++
+        bytes += subject.length + data.length
+      },
+    })
+    await tap.flush()
+    const { turns, commits, roundTrips } = await inChild<Counted>(program, { ...asked, transport: url }, { timeoutMs })
+    await tap.flush()
     const count = (name: string, unit: string, sum: number): Count => ({ name: `NATS, a ${asked.message} turn: ${name}`, unit, value: sum / turns })
-    return [
-      count('commits', '', commits),
-      count('round trips', '', roundTrips),
-      count('messages to the server', '', sent),
-      count('bytes to the server', 'B', sentBytes),
-    ]
+    return [count('commits', '', commits), count('round trips', '', roundTrips), count('messages', '', messages), count('bytes sent', 'B', bytes)]
   } finally {
+    await tap.close()
     await stop()
   }
 }

@@ -22,10 +22,10 @@ export const allocateMore = (before: number, share: number): void => {
 }
 
 /** One durable append more, to a journal of its own. */
-export const commitMore = (transport: Transport): (() => Promise<void>) => {
+export const commitMore = (transport: Transport, id: string): (() => Promise<void>) => {
   let seq = 0
   return async () => {
-    const answer = await transport.journal.append({ kind: 'planted', id: 'cost' }, seq++, new Uint8Array(100), { wakeAt: null, at: 0 })
+    const answer = await transport.journal.append({ kind: 'planted', id }, seq++, new Uint8Array(100), { wakeAt: null, at: 0 })
     if (answer.outcome !== 'ok') throw new Error(`the planted append was answered ${JSON.stringify(answer)}`)
   }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Child, openChild } from '../child.ts'
 import type { Plant } from './plant.ts'
-import { least, type Round, type Side, sides } from './rules.ts'
+import { leastOfSlices, type Round, type Side, sides } from './rules.ts'
 import type { TimedInput } from './timed.ts'
 import { everyWork, type Timed, type Work } from './works.ts'
 
@@ -44,13 +44,13 @@ export const takeRound = async ({ roots, folder, channel, plant, isOdd }: RoundO
       // A B B A: neither is always the first, and both meet the same machine.
       for (const work of everyWork)
         for (const side of index % 2 === 0 ? order : order.toReversed()) {
-          const timed = await ask<Timed>(side, { slice: work })
-          taken[side].set(work, [...(taken[side].get(work) ?? []), timed])
+          const timed = await ask<Timed[]>(side, { slice: work })
+          taken[side].set(work, [...(taken[side].get(work) ?? []), ...timed])
         }
     for (const side of sides) await ask(side, { close: true })
   } finally {
     await Promise.all(Object.values(children).map((child) => child.end()))
   }
-  const roundOf = (side: Side): Round => Object.fromEntries([...taken[side]].map(([work, all]) => [work, least(all)]))
+  const roundOf = (side: Side): Round => Object.fromEntries([...taken[side]].map(([work, all]) => [work, leastOfSlices(all)]))
   return { baseline: roundOf('baseline'), now: roundOf('now') }
 }

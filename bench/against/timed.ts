@@ -2,7 +2,6 @@
 import { serve } from '../child.ts'
 import { allocatedBytes, cpuMicroseconds } from './meter.ts'
 import { allocateMore, burnMore, type Plant } from './plant.ts'
-import { least } from './rules.ts'
 import { openTree, type Started } from './tree.ts'
 import { type Timed, type Work, works } from './works.ts'
 
@@ -24,7 +23,7 @@ const measured = async (turns: number, doTurns: () => Promise<unknown>, plant: P
   return { cpu: cpu / turns, allocated: (allocatedBytes() - bytesBefore) / turns }
 }
 
-const sliceOf = async (started: Started, work: Work, plant: Plant | undefined): Promise<Timed> => {
+const sliceOf = async (started: Started, work: Work, plant: Plant | undefined): Promise<Timed[]> => {
   const { message, ...how } = works[work]
   const all: Timed[] = []
   const together = 'sessions' in how ? Array.from({ length: how.sessions }, newSession) : []
@@ -39,7 +38,7 @@ const sliceOf = async (started: Started, work: Work, plant: Plant | undefined): 
         : await measured(how.turns, () => inTurn(how.turns), plant),
     )
   globalThis.gc?.({ type: 'minor' })
-  return least(all)
+  return all
 }
 
 const open = async ({ root, store, channel, plant }: TimedOptions) => {

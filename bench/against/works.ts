@@ -10,7 +10,7 @@ export const works = {
   'memory, a tool turn': { where: 'memory', message: 'tool', slices: 6, turns: 2 },
   'memory, 20 sessions at once': { where: 'memory', message: 'plain', slices: 4, sessions: 20 },
   'disk, a plain turn': { where: 'disk', message: 'plain', slices: 6, turns: 2 },
-  'disk, a tool turn': { where: 'disk', message: 'tool', slices: 6, turns: 2 },
+  'disk, a tool turn': { where: 'disk', message: 'tool', slices: 6, turns: 1 },
   'disk, 20 sessions at once': { where: 'disk', message: 'plain', slices: 4, sessions: 20 },
 } as const
 export type Work = keyof typeof works

@@ -6,8 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { natsServer } from '../../scripts/nats-server.ts'
 
-/** @property monitor the address of its HTTP monitoring, such as `http://127.0.0.1:8222` */
-export type BenchServer = { url: string; monitor: string; pid: number; store: string; stop(): Promise<void> }
+export type BenchServer = { url: string; pid: number; store: string; stop(): Promise<void> }
 
 const startMs = 10_000
 const stepMs = 20
@@ -19,24 +18,24 @@ export const startServer = async (folder: string, sync?: 'always'): Promise<Benc
   mkdirSync(ports, { recursive: true })
   const config = join(folder, 'nats.conf')
   const jetStream = `store_dir: "${store}"${sync === undefined ? '' : `, sync_interval: ${sync}`}`
-  writeFileSync(config, `listen: "127.0.0.1:-1"\nhttp: "127.0.0.1:-1"\nports_file_dir: "${ports}"\njetstream { ${jetStream} }\n`)
+  writeFileSync(config, `listen: "127.0.0.1:-1"\nports_file_dir: "${ports}"\njetstream { ${jetStream} }\n`)
   const server = spawn(await natsServer(), ['-c', config], { stdio: 'ignore' })
-  process.once('exit', () => server.kill('SIGKILL'))
+  const sweep = () => server.kill('SIGKILL')
+  process.once('exit', sweep)
   for (let waited = 0; waited < startMs; waited += stepMs) {
     const [file] = existsSync(ports) ? readdirSync(ports) : []
     const text = file === undefined ? '' : readFileSync(join(ports, file), 'utf8')
-    const { nats, monitoring } = (text === '' ? {} : JSON.parse(text)) as { nats?: string[]; monitoring?: string[] }
-    const [url, monitor] = [nats?.[0], monitoring?.[0]]
-    if (url !== undefined && monitor !== undefined)
+    const [url] = text === '' ? [] : (JSON.parse(text) as { nats: string[] }).nats
+    if (url !== undefined)
       return {
         url,
-        monitor,
         pid: server.pid as number,
         store,
         stop: async () => {
           const gone = once(server, 'exit')
           server.kill('SIGKILL')
           await gone
+          process.off('exit', sweep)
         },
       }
     await pause(stepMs)

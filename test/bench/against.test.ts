@@ -8,7 +8,7 @@ import { reportOf, summaryOf, tableOf } from '../../bench/against/report.ts'
 import {
   countedFigures,
   type Figure,
-  least,
+  leastOfSlices,
   leastRounds,
   mostRounds,
   passes,
@@ -22,22 +22,14 @@ const aFigure = (parts: Partial<Figure> = {}): Figure => ({ name: `${work}: CPU 
 const pace = { leftMs: 100_000, roundMs: 10_000 }
 
 describe('the least of several rounds', () => {
-  test('is taken of CPU time and of allocation by themselves', () => {
-    expect(
-      least([
-        { cpu: 300, allocated: 10 },
-        { cpu: 200, allocated: 20 },
-      ]),
-    ).toEqual({ cpu: 200, allocated: 10 })
+  test('is the cheapest slice in CPU time', () => {
+    expect(leastOfSlices([300, 200, 900].map((cpu) => ({ cpu, allocated: 1 }))).cpu).toBe(200)
   })
 
-  test('leaves out slices in which a collection took memory back', () => {
-    expect(
-      least([
-        { cpu: 1, allocated: -5_000 },
-        { cpu: 1, allocated: 400 },
-      ]).allocated,
-    ).toBe(400)
+  test('is no allocation of a slice in which a collection took something back', () => {
+    const slices = [400, 401, 402, 400, -5_000, 90, 400, 400, 401].map((allocated) => ({ cpu: 1, allocated }))
+
+    expect(leastOfSlices(slices).allocated).toBe(400)
   })
 
   test('makes two figures of each work, in µs and KB a turn', () => {
@@ -95,10 +87,11 @@ describe('another round', () => {
     expect(wanted).toEqual([true, true, false])
   })
 
-  test('is not taken when it would end too late, once there are enough', () => {
-    const wanted = [leastRounds - 1, leastRounds].map((done) => wantsMore(done, [aFigure({ now: 230 })], { leftMs: 9_000, roundMs: 10_000 }))
-
-    expect(wanted).toEqual([true, false])
+  test.each([
+    ['would fail', 230, true],
+    ['only just passes', 218, false],
+  ])('is taken when there is no time for it and one figure %s: %d gives %s', (_, now, expected) => {
+    expect(wantsMore(leastRounds, [aFigure(), aFigure({ now })], { leftMs: 9_000, roundMs: 10_000 })).toBe(expected)
   })
 })
 
