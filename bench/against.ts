@@ -1,61 +1,105 @@
 /**
- * What do turns cost beside those of another revision of this repository? `node bench/against.ts <revision> [--rounds 5] [--channel]`
+ * Has a turn become dearer? `npm run gate` compares the working tree with the baseline that `bench/baseline.md` names, and fails above the limits of
+ * `bench/against/rules.ts`. `node bench/against.ts <revision>` compares it with any other revision.
  *
- * With `--channel` the messages of this tree come from a channel that shows typing and gets answers in blocks, with everything that a person meets
- * there; the other revision, which may know no channels, does the same turns without one.
- *
- * The other revision is checked out into a folder for temporary files, with the packages of this tree; both do the same turns in processes of their
- * own, in turn, round by round. Not one of the questions of `npm run bench`: what there was before is of interest once.
+ *     --rounds 3              at most so many rounds; by default as many as a doubtful figure needs
+ *     --channel               messages of the working tree come from a chat channel that shows typing and gets answers in blocks
+ *     --plant cpu             adds a cost on purpose, which must be caught; also allocation and commit, and several of them; --share 0.15 is the default
+ *     --report <file>         writes the verdicts as a test report in JSON, for `.ci/run`
  */
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { inChild } from './child.ts'
-import { rowOf } from './measure.ts'
-
-export type AgainstInput = { root: string; where: 'memory' | 'disk'; turns: number; channel: boolean }
-/** µs for a turn: one after the other, and 50 at once. */
-export type AgainstOutput = { alone: number; together: number }
+import { checkOut, committedBaseline } from './against/baseline.ts'
+import { type Count, countsOf } from './against/counts.ts'
+import { type Plant, type PlantKind, plants } from './against/plant.ts'
+import { reportOf, summaryOf, tableOf } from './against/report.ts'
+import { storesParent, takeRound } from './against/rounds.ts'
+import {
+  countedFigures,
+  type Figure,
+  mostCounts,
+  mostRounds,
+  passes,
+  type Rounds,
+  type Side,
+  sides,
+  timedFigures,
+  wantsMore,
+} from './against/rules.ts'
+import { everyWork } from './against/works.ts'
+import { withFolder } from './workload.ts'
 
 const { values, positionals } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, channel: { type: 'boolean', default: false } },
+  options: {
+    channel: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    plant: { type: 'string', multiple: true, default: [] },
+    share: { type: 'string', default: '0.15' },
+    report: { type: 'string' },
+  },
   allowPositionals: true,
 })
-const [revision] = positionals
-const rounds = Number(values.rounds)
-if (revision === undefined || !Number.isInteger(rounds) || rounds < 1) {
-  console.error('usage: node bench/against.ts <revision> [--rounds 5] [--channel]      such as: node bench/against.ts HEAD~20')
+const usage = (problem: string): never => {
+  console.error(
+    `${problem}\nusage: node bench/against.ts [<revision>] [--rounds 3] [--channel] [--plant ${plants.join('|')} [--share 0.15]] [--report <file>]`,
+  )
   process.exit(2)
 }
-
-const here = fileURLToPath(new URL('..', import.meta.url))
-const git = (...words: string[]) => execFileSync('git', ['-C', here, ...words], { encoding: 'utf8' })
-const folder = mkdtempSync(join(tmpdir(), 'statecast-against-'))
-const there = join(folder, 'tree')
-git('worktree', 'add', '--detach', there, revision)
-try {
-  if (!existsSync(join(there, 'node_modules'))) symlinkSync(join(here, 'node_modules'), join(there, 'node_modules'))
-  const program = new URL('./turns/against.ts', import.meta.url)
-  for (const where of ['memory', 'disk'] as const) {
-    const took = { here: [] as AgainstOutput[], there: [] as AgainstOutput[] }
-    for (let round = 0; round < rounds; round++) {
-      // Neither is always the first.
-      for (const side of round % 2 === 0 ? (['there', 'here'] as const) : (['here', 'there'] as const)) {
-        const input: AgainstInput = { root: side === 'here' ? here : there, where, turns: 2000, channel: values.channel && side === 'here' }
-        took[side].push(await inChild<AgainstOutput>(program, input))
-      }
-      console.error(`${where}: round ${round + 1} of ${rounds}`)
-    }
-    for (const how of ['alone', 'together'] as const) {
-      const [now, then] = [took.here.map((one) => one[how]), took.there.map((one) => one[how])]
-      const row = rowOf(how, now, [[now, then]])
-      if ('median' in row) console.log(`${where}, ${how}: ${row.median.toFixed(0)} µs a turn, × ${row.ratios[0]?.toFixed(2)} of ${revision}`)
-    }
-  }
-} finally {
-  git('worktree', 'remove', '--force', there)
-  rmSync(folder, { recursive: true, force: true })
+const isPlant = (kind: string): kind is PlantKind => (plants as readonly string[]).includes(kind)
+const plantOf = (kinds: readonly string[], share: number): Plant | undefined => {
+  if (!(share > 0 && share <= 10)) return usage(`invalid --share '${values.share}': use a number such as 0.15`)
+  const wrong = kinds.find((kind) => !isPlant(kind))
+  if (wrong !== undefined) return usage(`invalid --plant '${wrong}': use ${plants.join(', ')}`)
+  return kinds.length === 0 ? undefined : { kinds: kinds.filter(isPlant), share }
 }
+const roundsOf = (text: string | undefined): number => {
+  if (text === undefined) return mostRounds
+  return /^[1-9]\d?$/.test(text) ? Number(text) : usage(`invalid --rounds '${text}': use a whole number from 1 to 99`)
+}
+if (positionals.length > 1) usage(`more than one revision: ${positionals.join(' ')}`)
+const plant = plantOf(values.plant, Number(values.share))
+const roundsMax = roundsOf(values.rounds)
+
+/** All of CI's three minutes but what a last round and the report may take. */
+const budgetMs = 165_000
+const started = performance.now()
+const leftMs = (): number => budgetMs - (performance.now() - started)
+const note = (line: string): void => console.error(`gate: ${line}`)
+
+const counted = async (roots: Record<Side, string>, folder: string): Promise<Figure[]> => {
+  const attempts: Record<Side, Count[][]> = { baseline: [], now: [] }
+  for (let attempt = 0; ; attempt++) {
+    for (const side of sides) attempts[side].push(await countsOf(roots[side], join(folder, `${side}-${attempt}`), side === 'now' ? plant : undefined))
+    const figures = countedFigures(attempts)
+    if (attempt + 1 === mostCounts || figures.every(passes)) return figures
+    note('a count rose: counting again')
+  }
+}
+
+const timed = async (roots: Record<Side, string>, folder: string): Promise<Figure[]> => {
+  const rounds: Rounds = { baseline: [], now: [] }
+  for (let round = 0; ; round++) {
+    const began = performance.now()
+    const stores = join(folder, `round-${round}`)
+    mkdirSync(stores)
+    const taken = await takeRound({ roots, folder: stores, channel: values.channel, plant, isOdd: round % 2 === 1 })
+    for (const side of sides) rounds[side].push(taken[side])
+    const figures = timedFigures(rounds, everyWork)
+    const roundMs = performance.now() - began
+    note(`round ${round + 1} took ${Math.round(roundMs / 1000)} s`)
+    if (!wantsMore(round + 1, figures, { leftMs: leftMs(), roundMs, roundsMax })) return figures
+  }
+}
+
+const revision = positionals[0] ?? committedBaseline().revision
+const roots = { baseline: checkOut(revision, note), now: fileURLToPath(new URL('..', import.meta.url)) }
+// Neither side compiles twice what it has compiled before.
+process.env.NODE_COMPILE_CACHE ??= join(roots.baseline, '..', 'compiled')
+const figures = await withFolder(async (folder) => [...(await counted(roots, folder)), ...(await timed(roots, folder))], storesParent())
+
+console.log(tableOf(figures, revision))
+console.log(summaryOf(figures, { revision, isBaseline: positionals.length === 0, seconds: (performance.now() - started) / 1000 }))
+if (values.report !== undefined) writeFileSync(values.report, JSON.stringify(reportOf(figures, revision)))
+process.exitCode = figures.every(passes) ? 0 : 1

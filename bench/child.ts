@@ -7,51 +7,80 @@ export type ChildOptions = { env?: Record<string, string>; timeoutMs?: number; f
 
 type Reply = { value: unknown } | { error: string }
 
-/** @throws Error with what the child said last, when it fails, dies or takes too long */
-export const inChild = <Out>(
-  program: URL,
-  input: unknown,
-  { env = {}, timeoutMs = 240_000, flags = [], shown = false }: ChildOptions = {},
-): Promise<Out> =>
-  new Promise((resolve, reject) => {
-    const execArgv = ['--disable-warning=ExperimentalWarning', ...flags]
-    const child = fork(fileURLToPath(program), [], {
-      execArgv,
-      env: { ...process.env, ...env },
-      stdio: ['ignore', shown ? 'inherit' : 'ignore', 'pipe', 'ipc'],
-    })
-    let said = ''
-    child.stderr?.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-2_000)
-    })
-    const timer = setTimeout(() => {
-      child.kill('SIGKILL')
-      reject(new Error(`no answer within ${timeoutMs / 1000} s`))
-    }, timeoutMs)
-    let reply: Reply | undefined
-    child.on('message', (message) => {
-      reply = message as Reply
-    })
-    child.on('error', reject)
-    child.on('close', (code, signal) => {
-      clearTimeout(timer)
-      if (reply === undefined)
-        reject(new Error(`the process ended with ${signal ?? code} and no answer: ${said.trim().split('\n').slice(-5).join(' | ')}`))
-      else if ('error' in reply) reject(new Error(reply.error))
-      else resolve(reply.value as Out)
-    })
-    child.send({ input })
-  })
+export type Child = {
+  /** One question at a time. @throws Error with what the child printed last, when it fails, dies or takes too long */
+  ask<Out>(input: unknown): Promise<Out>
+  /** Resolves when the process is gone. */
+  end(): Promise<void>
+}
 
-/** In the child: does the one piece of work that its parent asks for, and ends. */
+export const openChild = (program: URL, { env = {}, timeoutMs = 240_000, flags = [], shown = false }: ChildOptions = {}): Child => {
+  const execArgv = ['--disable-warning=ExperimentalWarning', ...flags]
+  const child = fork(fileURLToPath(program), [], {
+    execArgv,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', shown ? 'inherit' : 'ignore', 'pipe', 'ipc'],
+  })
+  let said = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-2_000)
+  })
+  let question: PromiseWithResolvers<Reply> | undefined
+  let failure: Error | undefined
+  const fail = (error: Error): void => {
+    failure ??= error
+    question?.reject(failure)
+  }
+  child.on('message', (message) => question?.resolve(message as Reply))
+  child.on('error', fail)
+  const closed = new Promise<void>((resolve) => {
+    child.on('close', (code, signal) => {
+      fail(new Error(`the process ended with ${signal ?? code} and no answer: ${said.trim().split('\n').slice(-5).join(' | ')}`))
+      resolve()
+    })
+  })
+  return {
+    async ask<Out>(input: unknown) {
+      if (failure !== undefined) throw failure
+      question = Promise.withResolvers<Reply>()
+      const timer = setTimeout(() => {
+        child.kill('SIGKILL')
+        fail(new Error(`no answer within ${timeoutMs / 1000} s`))
+      }, timeoutMs)
+      child.send({ input }, (error) => error && fail(error))
+      const reply = await question.promise.finally(() => clearTimeout(timer))
+      if ('error' in reply) throw new Error(reply.error)
+      return reply.value as Out
+    },
+    async end() {
+      // The child leaves by itself: after a disconnect from this side `close` is never emitted.
+      if (child.connected) child.send({ end: true }, () => undefined)
+      await closed
+    },
+  }
+}
+
+/** One question to a new process. @throws Error with what the child printed last, when it fails, dies or takes too long */
+export const inChild = async <Out>(program: URL, input: unknown, options?: ChildOptions): Promise<Out> => {
+  const child = openChild(program, options)
+  try {
+    return await child.ask<Out>(input)
+  } finally {
+    await child.end()
+  }
+}
+
+/** In the child: answers each question of its parent, and ends when the parent has no more. */
 export const serve = <In>(work: (input: In) => Promise<unknown>): void => {
-  const answer = (reply: Reply) => process.send?.(reply, () => process.exit(0))
-  process.once('message', ({ input }: { input: In }) => {
-    work(input).then(
+  process.on('message', (message: { input: In } | { end: true }) => {
+    if ('end' in message) process.exit(0)
+    const answer = (reply: Reply) => process.send?.(reply)
+    work(message.input).then(
       (value) => answer({ value }),
       (error: unknown) => answer({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
     )
   })
+  process.once('disconnect', () => process.exit(0))
 }
 
 /** What the collector leaves, in bytes, on and off the heap. Needs `--expose-gc`. */

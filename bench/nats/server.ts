@@ -20,7 +20,8 @@ export const startServer = async (folder: string, sync?: 'always'): Promise<Benc
   const jetStream = `store_dir: "${store}"${sync === undefined ? '' : `, sync_interval: ${sync}`}`
   writeFileSync(config, `listen: "127.0.0.1:-1"\nports_file_dir: "${ports}"\njetstream { ${jetStream} }\n`)
   const server = spawn(await natsServer(), ['-c', config], { stdio: 'ignore' })
-  process.once('exit', () => server.kill('SIGKILL'))
+  const sweep = () => server.kill('SIGKILL')
+  process.once('exit', sweep)
   for (let waited = 0; waited < startMs; waited += stepMs) {
     const [file] = existsSync(ports) ? readdirSync(ports) : []
     const text = file === undefined ? '' : readFileSync(join(ports, file), 'utf8')
@@ -34,6 +35,7 @@ export const startServer = async (folder: string, sync?: 'always'): Promise<Benc
           const gone = once(server, 'exit')
           server.kill('SIGKILL')
           await gone
+          process.off('exit', sweep)
         },
       }
     await pause(stepMs)

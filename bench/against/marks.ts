@@ -1,0 +1,6 @@
+/** How the turns that are counted are told from everything else that their process does. */
+
+/** Printed before and after them. The trace of the disk contains what is printed as well (`test/crash/disk.c`). */
+export const marks = { begin: 'begin\n', end: 'end\n' }
+/** Subjects on NATS contain the name of the session. */
+export const sessionPrefix = 'counted-'
