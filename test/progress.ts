@@ -1,7 +1,7 @@
 /** Prints a line for each file of the long tier as it ends, and what the tier ran at its end. */
 import type { Reporter, TestModule, TestSpecification } from 'vitest/node'
 
-/** A file above it keeps one core waiting for the other at the end. */
+/** A file above it, on two quiet cores, leaves one of them idle at the end. */
 const fileMaxMs = 180_000
 
 /** The project in vitest.config.ts. */
@@ -54,7 +54,6 @@ export class Progress implements Reporter {
     console.log(
       `long tier: ${sum(({ ran }) => ran)} tests ran in ${this.#ended.length} files, ${sum(({ skipped }) => skipped)} skipped, in ${minutes(Date.now() - this.#began)}`,
     )
-    for (const { file, ms } of slowest.slice(0, 5))
-      console.log(`  ${minutes(ms)}  ${file}${ms > fileMaxMs ? ' (more than 3 minutes: split it)' : ''}`)
+    for (const { file, ms } of slowest.slice(0, 5)) console.log(`  ${minutes(ms)}  ${file}${ms > fileMaxMs ? ' (more than 3 minutes)' : ''}`)
   }
 }

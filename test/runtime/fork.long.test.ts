@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { agent, createRuntime } from '../../src/index.ts'
 
-test('a fork of 10,000 commits is made at once, and runs on', async () => {
+test('a fork of 10,000 commits is made at once, and runs on', { timeout: 900_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'statecast-fork-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const runtime = await createRuntime({
