@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
+/** Only there to end what hangs: two rounds take a minute on quiet cores, and four on busy ones. */
+const patienceMs = 600_000
 
 const gate = (...parameters: string[]) =>
   new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
@@ -12,18 +14,26 @@ const gate = (...parameters: string[]) =>
     )
   })
 
+/** The last of the six columns, of the rows about `name`. */
 const verdictsIn = (table: string, name: string): string[] =>
-  table.split('\n').flatMap((line) => (line.includes(`: ${name} `) ? [line.trim().split(/ {2,}/).at(-1) as string] : []))
+  table
+    .split('\n')
+    .map((line) => line.split(/ {2,}/))
+    .flatMap(([figure = '', ...cells]) => (figure.endsWith(`: ${name}`) && cells.length === 5 ? cells.slice(-1) : []))
 
-test('the speed gate catches 15 % more CPU time, 15 % more allocation and one more commit a turn', async () => {
-  const { code, stdout, stderr } = await gate('--rounds', '3', '--plant', 'cpu', '--plant', 'allocation', '--plant', 'commit')
+test(
+  'the speed gate catches 15 % more CPU time, 15 % more allocation and one more commit a turn',
+  async () => {
+    const { code, stdout, stderr } = await gate('--rounds', '2', '--plant', 'cpu', '--plant', 'allocation', '--plant', 'commit')
 
-  expect(code, stderr).toBe(1)
-  expect(verdictsIn(stdout, 'CPU time')).toContain('DEARER')
-  expect(verdictsIn(stdout, 'allocation')).toEqual(Array(6).fill('DEARER'))
-  for (const name of ['commits', 'round trips']) expect(verdictsIn(stdout, name), name).toEqual(Array(4).fill('DEARER'))
-  for (const name of ['bytes written', 'fsyncs', 'messages', 'bytes sent']) expect(verdictsIn(stdout, name), name).toEqual(Array(2).fill('DEARER'))
-})
+    expect(code, stderr).toBe(1)
+    expect(verdictsIn(stdout, 'CPU time')).toContain('DEARER')
+    expect(verdictsIn(stdout, 'allocation')).toEqual(Array(6).fill('DEARER'))
+    for (const name of ['commits', 'round trips']) expect(verdictsIn(stdout, name), name).toEqual(Array(4).fill('DEARER'))
+    for (const name of ['bytes written', 'fsyncs', 'messages', 'bytes sent']) expect(verdictsIn(stdout, name), name).toEqual(Array(2).fill('DEARER'))
+  },
+  patienceMs,
+)
 
 test('the speed gate refuses a revision that is not in the clone, and says how to get it', async () => {
   const { code, stderr } = await gate('f'.repeat(40))
