@@ -67,7 +67,7 @@ export default defineConfig({
     // Processes rather than threads: tests kill, chdir, set variables and open databases, and none may touch another's.
     pool: 'forks',
     // Much of the time is waiting for servers and processes: on a small machine more of them run than it has cores.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    maxWorkers: Math.max(4, availableParallelism()),
     // Only there to end what hangs: real processes start, die and recover in some tests, on machines that have other work.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -1,13 +1,16 @@
 /** What each test file begins with: patience, and an end for what helpers open. */
-import { afterAll, afterEach, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, type TaskMeta, vi } from 'vitest'
 import { cleanUpFile, cleanUpTest } from './support/cleanup.ts'
 import { costFromHere } from './support/cost.ts'
 
 const cost = costFromHere()
+let meta: TaskMeta | undefined
+beforeEach(({ task }) => {
+  meta = task.file.meta
+})
 // First, so that they run after the hooks of the file.
-// biome-ignore lint/correctness/noEmptyPattern: vitest gives the file as the second argument, and takes only a pattern as the first
-afterAll(({}, { file }) => {
-  file.meta.cost = cost()
+afterAll(() => {
+  if (meta) meta.cost = cost()
 })
 afterAll(cleanUpFile)
 afterEach(cleanUpTest)

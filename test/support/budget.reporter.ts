@@ -5,7 +5,7 @@ import { type Budget, budgets } from '../budget.ts'
 import { repository } from '../tidy/sources.ts'
 import type { Cost } from './cost.ts'
 
-export type FileCost = { file: string; tests: number; skipped: number; wallMs: number; isolated: boolean; cost: Cost }
+export type FileCost = { file: string; tests: number; skipped: readonly string[]; wallMs: number; isolated: boolean; cost: Cost }
 export type Row = { folder: string; files: number; isolated: number; tests: number; skipped: number; seconds: number; processes: number }
 
 /** @param file from the root of the repository @returns its folder below test/, `.` for test/ itself */
@@ -22,7 +22,7 @@ export const rowsOf = (files: readonly FileCost[]): Row[] => {
     row.files += 1
     row.isolated += isolated ? 1 : 0
     row.tests += tests
-    row.skipped += skipped
+    row.skipped += skipped.length
     row.seconds += cost.cpuMs / 1_000
     row.processes += cost.processes
     rows.set(folder, row)
@@ -72,11 +72,11 @@ export class BudgetReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const files = modules.map(costOf)
     if (files.length === 0) return
-    const { executed, skipped } = files.reduce((sum, file) => ({ executed: sum.executed + file.tests, skipped: sum.skipped + file.skipped }), {
-      executed: 0,
-      skipped: 0,
-    })
-    console.log(`\n${executed} tests ran, ${skipped} were skipped; of these files the slowest:\n${slowest(files)}`)
+    const executed = files.reduce((sum, { tests }) => sum + tests, 0)
+    const skipped = files.flatMap((file) => file.skipped)
+    console.log(`\n${executed} tests ran, ${skipped.length} were skipped${skipped.length > 0 ? ':' : ''}`)
+    for (const line of skipped) console.log(`  ${line}`)
+    console.log(`the slowest of ${files.length} files:\n${slowest(files)}`)
     // A budget is for all of `npm test`, not for a few files or the long tier.
     if (files.length >= fewest) console.log(`\n${budgetTable(rowsOf(files))}`)
   }
@@ -85,10 +85,14 @@ const fewest = 300
 
 const costOf = (module: TestModule): FileCost => {
   const tests = [...module.children.allTests()]
-  const skipped = tests.filter((test) => test.result().state === 'skipped').length
+  const file = relative(repository, module.moduleId)
+  const skipped = tests.flatMap((test) => {
+    const result = test.result()
+    return result.state === 'skipped' ? [`${file}: ${test.fullName}${result.note ? `: ${result.note}` : ''}`] : []
+  })
   return {
-    file: relative(repository, module.moduleId),
-    tests: tests.length - skipped,
+    file,
+    tests: tests.length - skipped.length,
     skipped,
     wallMs: module.diagnostic().duration,
     isolated: module.project.name === 'apart',

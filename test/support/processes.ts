@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { vi } from 'vitest'
 import { dieWithUs } from './guard.ts'
+import { needsProgram } from './programs.ts'
 
 export type Program = AsyncDisposable & {
   readonly pid: number
@@ -14,6 +15,7 @@ export type Program = AsyncDisposable & {
 }
 
 export const startProgram = (command: string, ...args: string[]): Program => {
+  if (!command.includes('/')) needsProgram(command)
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   child.on('error', () => undefined)
   if (child.pid === undefined) throw new Error(`${command} could not be started`)

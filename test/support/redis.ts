@@ -1,26 +1,17 @@
 /** A real Redis server for tests, on a socket of its own, and a client that knows only what stores use. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createConnection, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RedisClient } from '../../src/ladder/index.ts'
 import { dieWithUs } from './guard.ts'
+import { programPath } from './programs.ts'
 
 /** Where it is on this machine, if it is. */
-export const redisServer = (process.env.PATH ?? '')
-  .split(delimiter)
-  .map((folder) => join(folder, 'redis-server'))
-  .find((path) => {
-    try {
-      accessSync(path, constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
+export const redisServer = programPath('redis-server')
 
 export type Redis = { connect(): Promise<RedisClient & { end(): void }>; restart(): Promise<void>; stop(): Promise<void> }
 

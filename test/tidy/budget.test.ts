@@ -51,7 +51,7 @@ test('no test replaces a module: Node loads them, and a file that shares its pro
 const file = (path: string, cpuMs: number, processes = 0): FileCost => ({
   file: path,
   tests: 2,
-  skipped: 1,
+  skipped: ['one: why'],
   wallMs: 10,
   isolated: false,
   cost: { cpuMs, processes },

@@ -4,15 +4,18 @@ import { openEmbedded } from '../../src/transport/embedded/open.ts'
 import type { WriterOptions } from '../../src/transport/embedded/writer.ts'
 import { folders, neverHere } from './folder.ts'
 import { cutEmbedded } from './shorten.ts'
-import { describeTransport, type OpenOptions } from './transport.contract.ts'
+import { describeTransport, type OpenOptions, type Topic } from './transport.contract.ts'
 
 const aFolder = folders()
 const folderOf = new WeakMap<Transport, string>()
 
-describe.each<[string, WriterOptions]>([
-  ['', {}],
-  [', every commit in the writer thread', { pace: neverHere }],
-])('embedded%s', (how, writer) => {
+/** The bus and blobs pass no writer. */
+const written: Topic[] = ['journal', 'fork', 'inbox', 'registry', 'loss', 'lifecycle']
+
+describe.each<[string, WriterOptions, Topic[] | undefined]>([
+  ['', {}, undefined],
+  [', every commit in the writer thread', { pace: neverHere }, written],
+])('embedded%s', (how, writer, topics) => {
   const openIn = async (folder: string, options: OpenOptions): Promise<Transport> => {
     const transport = await openEmbedded({ folder, writer, ...options })
     folderOf.set(transport, folder)
@@ -21,6 +24,7 @@ describe.each<[string, WriterOptions]>([
 
   describeTransport({
     name: `embedded on disk${how}`,
+    ...(topics && { topics }),
     open: (options) => openIn(aFolder(), options),
     reopen: async (transport, options) => {
       await transport.close()
