@@ -16,7 +16,7 @@ import { isMachine } from '../state-nodes.ts'
  * @returns 16 hex digits @throws RuntimeError not_durable when the config holds data that cannot be compared, with each place
  */
 export const machineSignature = (machine: AnyStateMachine): string => {
-  const { signature, problems } = signed(machine)
+  const { signature, problems } = sign(machine)
   if (signature === undefined)
     throw new RuntimeError('not_durable', `machine '${machine.id}' has no signature: ${problems.join('; ')}`, {
       hint: plainDataHint,
@@ -26,14 +26,14 @@ export const machineSignature = (machine: AnyStateMachine): string => {
 }
 
 /** Every place whose data cannot be part of a signature: a bigint, a symbol, a circle, or data nested too deep. */
-export const unsignedParts = (machine: AnyStateMachine): readonly string[] => signed(machine).problems
+export const unsignedParts = (machine: AnyStateMachine): readonly string[] => sign(machine).problems
 
 type Signed = { signature: string | undefined; problems: readonly string[] }
 
 /** A machine does not change once it is made, and registration, charts and coverage each want its signature. */
 const known = new WeakMap<AnyStateMachine, Signed>()
 
-const signed = (machine: AnyStateMachine): Signed => {
+const sign = (machine: AnyStateMachine): Signed => {
   const before = known.get(machine)
   if (before) return before
   const { description, problems } = describe(machine)
