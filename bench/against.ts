@@ -7,7 +7,7 @@
  *     --plant cpu             adds a cost on purpose, which must be caught; also allocation and commit, and several of them; --share 0.15 is the default
  *     --report <file>         writes the verdicts as a test report in JSON, for `.ci/run`
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -68,7 +68,7 @@ const started = performance.now()
 const leftMs = (): number => budgetMs - (performance.now() - started)
 const note = (line: string): void => console.error(`gate: ${line}`)
 
-const counted = async (roots: Record<Side, string>, folder: string): Promise<Figure[]> => {
+const measureCounts = async (roots: Record<Side, string>, folder: string): Promise<Figure[]> => {
   const attempts: Record<Side, Count[][]> = { baseline: [], now: [] }
   for (let attempt = 0; ; attempt++) {
     for (const side of sides) attempts[side].push(await countsOf(roots[side], join(folder, `${side}-${attempt}`), side === 'now' ? plant : undefined))
@@ -78,13 +78,14 @@ const counted = async (roots: Record<Side, string>, folder: string): Promise<Fig
   }
 }
 
-const timed = async (roots: Record<Side, string>, folder: string): Promise<Figure[]> => {
+const measureTimes = async (roots: Record<Side, string>, folder: string): Promise<Figure[]> => {
   const rounds: Rounds = { baseline: [], now: [] }
   for (let round = 0; ; round++) {
     const began = performance.now()
     const stores = join(folder, `round-${round}`)
     mkdirSync(stores)
     const taken = await takeRound({ roots, folder: stores, channel: values.channel, plant, isOdd: round % 2 === 1 })
+    rmSync(stores, { recursive: true, force: true })
     for (const side of sides) rounds[side].push(taken[side])
     const figures = timedFigures(rounds, everyWork)
     const roundMs = performance.now() - began
@@ -97,7 +98,7 @@ const revision = positionals[0] ?? committedBaseline().revision
 const roots = { baseline: checkOut(revision, note), now: fileURLToPath(new URL('..', import.meta.url)) }
 // Neither side compiles twice what it has compiled before.
 process.env.NODE_COMPILE_CACHE ??= join(roots.baseline, '..', 'compiled')
-const figures = await withFolder(async (folder) => [...(await counted(roots, folder)), ...(await timed(roots, folder))], storesParent())
+const figures = await withFolder(async (folder) => [...(await measureCounts(roots, folder)), ...(await measureTimes(roots, folder))], storesParent())
 
 console.log(tableOf(figures, revision))
 console.log(summaryOf(figures, { revision, isBaseline: positionals.length === 0, seconds: (performance.now() - started) / 1000 }))

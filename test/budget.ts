@@ -7,7 +7,7 @@ export type Budget = {
   files: number
   /** Those with a process of their own. */
   isolated: number
-  /** CPU time of a quiet run on two cores, in seconds, children included. */
+  /** CPU time of a quiet run on two cores, in seconds, with that of children that have ended; a shared nats-server is in no file's. */
   seconds: number
   /** Processes that tests start, servers included. */
   processes: number
@@ -15,7 +15,7 @@ export type Budget = {
 
 /** By folder below test/; `.` is test/ itself. */
 export const budgets: Readonly<Record<string, Budget>> = {
-  '.': { files: 7, isolated: 0, seconds: 20, processes: 18 },
+  '.': { files: 8, isolated: 0, seconds: 20, processes: 18 },
   actors: { files: 43, isolated: 0, seconds: 26, processes: 2 },
   api: { files: 83, isolated: 0, seconds: 46, processes: 42 },
   bench: { files: 2, isolated: 0, seconds: 6, processes: 5 },

@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -45,7 +44,7 @@ const fullRevision = (revision: string): string => {
 }
 
 /**
- * Both are kept in the folder for temporary files, so that the next run begins at once. Packages are shared with the working tree where the lock is the
+ * Both are kept in `node_modules/.cache`, so that the next run begins at once. Packages are shared with the working tree where the lock is the
  * same and `node_modules` was installed from it.
  * @returns the folder of the tree
  */
@@ -58,9 +57,9 @@ export const checkOut = (revision: string, report: (line: string) => void): stri
     .update(`${process.versions.modules} ${isShared ? here : 'own'}`)
     .digest('hex')
     .slice(0, 12)
-  const cache = join(tmpdir(), `statecast-baseline-${userInfo().uid}`)
+  const cache = join(here, 'node_modules/.cache/statecast/baseline')
   const tree = join(cache, `${full}-${key}`)
-  if (existsSync(join(tree, 'node_modules', 'xstate'))) return tree
+  if (isComplete(tree)) return tree
   mkdirSync(cache, { recursive: true, mode: 0o700 })
   const unfinished = `${tree}.${process.pid}`
   rmSync(unfinished, { recursive: true, force: true })
@@ -80,13 +79,16 @@ export const checkOut = (revision: string, report: (line: string) => void): stri
       renameSync(unfinished, tree)
     } catch (error) {
       // Another run that began at the same time was first.
-      if (!existsSync(join(tree, 'node_modules', 'xstate'))) throw error
+      if (!isComplete(tree)) throw error
     }
   } finally {
     rmSync(unfinished, { recursive: true, force: true })
   }
   return tree
 }
+
+/** An install that was cut off is under another name, see `unfinished`. */
+const isComplete = (tree: string): boolean => existsSync(join(tree, 'src/index.ts')) && existsSync(join(tree, 'node_modules/xstate'))
 
 const installedHere = (): string => {
   try {

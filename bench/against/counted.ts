@@ -14,11 +14,13 @@ export type Counted = { turns: number; commits: number; roundTrips: number }
 
 const sessions = 4
 const turnsEach = 10
+/** Long past the last write of a turn: an idle store writes at once. */
+const settleMs = 50
 
 type Calls = { commits: number; roundTrips: number }
 
 /** Counts what is called, on any part of it: what answers with a promise is a round trip to a store that is elsewhere. */
-const counting = (transport: Transport, calls: Calls): Transport => {
+const withCounters = (transport: Transport, calls: Calls): Transport => {
   const part = <Part extends object>(of: Part): Part =>
     new Proxy(of, {
       get(target, name) {
@@ -42,7 +44,7 @@ serve<CountedInput>(async ({ root, transport: url, message, plant }): Promise<Co
   const tree = await openTree(root)
   const transport = await tree.openTransport(url, { environment })
   const calls: Calls = { commits: 0, roundTrips: 0 }
-  const counted = counting(transport, calls)
+  const counted = withCounters(transport, calls)
   const started = await tree.start({ transport: counted, environment })
   const planted = plant?.kinds.includes('commit') ? commitMore(counted, `${sessionPrefix}plant`) : undefined
   // What only the first turn of a process needs is left out.
@@ -55,6 +57,8 @@ serve<CountedInput>(async ({ root, transport: url, message, plant }): Promise<Co
       await started.turn(`${sessionPrefix}${session}`, message)
       await planted?.()
     }
+  // The store writes what the last turn left before the count ends.
+  await new Promise((resolve) => setTimeout(resolve, settleMs))
   writeSync(1, marks.end)
   const after = { ...calls }
   goOn()

@@ -1,11 +1,13 @@
 /** Counts per turn of one tree: on disk by a shim that records what is written and synced, on NATS by a second client. */
 import { mkdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '@nats-io/transport-node'
 import { compileShim, readTrace } from '../../test/crash/disk.ts'
 import { inChild } from '../child.ts'
 import { startServer } from '../nats/server.ts'
 import type { Message } from '../script.ts'
+import { withFolder } from '../workload.ts'
 import type { Counted, CountedInput } from './counted.ts'
 import { marks, sessionPrefix } from './marks.ts'
 import type { Plant } from './plant.ts'
@@ -16,14 +18,17 @@ const messages: readonly Message[] = ['plain', 'tool']
 
 export type Count = { name: string; unit: string; value: number }
 
-/** @param folder new, for stores @param flags of Node */
+/** @param folder new, for stores */
 export const countsOf = async (root: string, folder: string, plant?: Plant): Promise<Count[]> => {
   mkdirSync(folder, { recursive: true })
-  const shim = compileShim(folder)
-  const counts: Count[] = []
-  for (const message of messages) counts.push(...(await onDisk({ root, message, plant }, join(folder, message), shim)))
-  for (const message of messages) counts.push(...(await onNats({ root, message, plant }, join(folder, `nats-${message}`))))
-  return counts
+  // Memory may be mounted so that no program loads from there.
+  return withFolder(async (programs) => {
+    const shim = compileShim(programs)
+    const counts: Count[] = []
+    for (const message of messages) counts.push(...(await onDisk({ root, message, plant }, join(folder, message), shim)))
+    for (const message of messages) counts.push(...(await onNats({ root, message, plant }, join(folder, `nats-${message}`))))
+    return counts
+  }, tmpdir())
 }
 
 type Asked = Pick<CountedInput, 'root' | 'message' | 'plant'>

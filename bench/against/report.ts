@@ -45,9 +45,9 @@ export const summaryOf = (
   const dearer = figures.filter((one) => !passes(one))
   const against = `${isBaseline ? 'the baseline ' : ''}${revision.slice(0, 12)}`
   const took = `in ${Math.round(seconds)} s`
-  if (dearer.length === 0) return `A turn costs no more than at ${against}: ${figures.length} figures, ${took}.`
+  if (dearer.length === 0) return `No figure is above its limit beside ${against}: ${figures.length} figures, ${took}.`
   return [
-    `A turn costs more than at ${against}: ${dearer.length} of ${figures.length} figures, ${took}.`,
+    `A turn costs more than at ${against}: ${dearer.length} of ${figures.length} above the limit, ${took}.`,
     ...dearer.map((one) => `  ${sentenceOf(one)}`),
     advice,
   ].join('\n')
@@ -61,7 +61,7 @@ export const reportOf = (figures: readonly Figure[], revision: string) => ({
       status: figures.every(passes) ? 'passed' : 'failed',
       message: '',
       assertionResults: figures.map((one) => ({
-        fullName: `${one.name} costs no more than at ${revision.slice(0, 12)}`,
+        fullName: `${one.name} is within its limit of ${one.limit} beside ${revision.slice(0, 12)}`,
         status: passes(one) ? 'passed' : 'failed',
         failureMessages: passes(one) ? [] : [`${sentenceOf(one)}\n${advice}`],
       })),

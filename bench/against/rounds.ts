@@ -1,5 +1,5 @@
 /** One round: a process for each side, both alive, slices in turn. */
-import { existsSync } from 'node:fs'
+import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Child, openChild } from '../child.ts'
@@ -24,8 +24,19 @@ const flags = [
 /** Questions of each work. The first half warms the compiler up. */
 const questions = 40
 
-/** A disk in memory where there is one: its speed is not ours, and what is written and synced is counted. */
-export const storesParent = (): string => (existsSync('/dev/shm') ? '/dev/shm' : tmpdir())
+/** The stores of one round fit into it; containers often have 64 MiB. */
+const roomMin = 512 * 1024 ** 2
+const memory = '/dev/shm'
+
+/** A disk in memory where there is one with room: the speed of a disk is not ours, and what is written and synced is counted. */
+export const storesParent = (): string => {
+  try {
+    const { bavail, bsize } = statfsSync(memory)
+    return bavail * bsize >= roomMin ? memory : tmpdir()
+  } catch {
+    return tmpdir()
+  }
+}
 
 export type RoundOptions = { roots: Record<Side, string>; folder: string; channel: boolean; plant: Plant | undefined; isOdd: boolean }
 

@@ -60,10 +60,11 @@ export const countedFigures = (attempts: Record<Side, readonly (readonly Count[]
     return { name, unit, limit: countLimit, baseline: leastOf('baseline'), now: leastOf('now') }
   })
 
-export const ratioOf = ({ baseline, now }: Pick<Figure, 'baseline' | 'now'>): number => (now === baseline ? 1 : now / baseline)
+export const ratioOf = ({ baseline, now }: Pick<Figure, 'baseline' | 'now'>): number => now / baseline
 
-/** What could not be measured, NaN or infinite, never passes. */
-export const passes = (figure: Figure): boolean => ratioOf(figure) <= figure.limit && Number.isFinite(figure.now)
+/** A figure that was not measured never passes: NaN, infinite, or zero, which is what a meter that sees nothing reads. */
+export const passes = (figure: Figure): boolean =>
+  ratioOf(figure) <= figure.limit && Number.isFinite(figure.now) && figure.now > 0 && figure.baseline > 0
 
 /** @property leftMs of the usual time of the gate @property roundMs what the latest round took */
 type Pace = { leftMs: number; roundMs: number; roundsMax?: number }

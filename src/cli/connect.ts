@@ -93,7 +93,7 @@ export const connect = async (globals: Globals, { look = false } = {}): Promise<
   const folder = typeof transport === 'string' ? folderOf(transport) : undefined
   const empty = look && folder !== undefined && mayBegin(folder)
   // What goes wrong in a turn the command tells in its own words.
-  const environment = { ...commandEnvironment(app.environment?.log ?? commandLogger('error')), ...app.environment }
+  const environment = { ...commandEnvironment(), ...app.environment, log: app.environment?.log ?? commandLogger('error') }
   for (let waited = 0; ; waited += stepMs) {
     try {
       if (empty || folder === undefined)

@@ -66,7 +66,7 @@ export const up = async (options: UpOptions): Promise<number> => {
     // What a project says to agents is for those that work in its folder.
     prompt: { files: ['AGENTS.md'] },
     ...app,
-    environment: { ...commandEnvironment(log), ...app.environment },
+    environment: { ...commandEnvironment(log), ...app.environment, log },
     transport,
     owner: { starting: 'yes' },
     roles,

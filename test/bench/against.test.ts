@@ -62,8 +62,8 @@ describe('a figure', () => {
     expect([1.9, 2, 2.025].map((now) => passes(aFigure({ baseline: 2, now, limit: 1 })))).toEqual([true, true, false])
   })
 
-  test('passes at zero on both sides, and fails when it rises from zero', () => {
-    expect([0, 0.1].map((now) => passes(aFigure({ baseline: 0, now, limit: 1 })))).toEqual([true, false])
+  test('fails at zero, which a meter that sees nothing reads', () => {
+    expect([aFigure({ now: 0 }), aFigure({ baseline: 0, now: 0 }), aFigure({ baseline: 0, now: 1 })].map(passes)).toEqual([false, false, false])
   })
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY])('fails when it is %d: it was not measured', (nothing) => {
@@ -101,11 +101,11 @@ describe('the report', () => {
   test('names each figure that became dearer, by how much, and what to do next', () => {
     const summary = summaryOf(figures, { revision: 'a'.repeat(40), isBaseline: true, seconds: 61.2 })
 
-    expect(summary).toContain('A turn costs more than at the baseline aaaaaaaaaaaa: 1 of 2 figures, in 61 s.')
+    expect(summary).toContain('A turn costs more than at the baseline aaaaaaaaaaaa: 1 of 2 above the limit, in 61 s.')
     expect(summary).toContain('disk, a tool turn: fsyncs rose from 4 to 5 a turn, × 1.25: the limit is × 1.00')
     expect(summary).toContain('add a row with the reason to bench/baseline.md')
     expect(summaryOf(figures.slice(0, 1), { revision: 'b', isBaseline: false, seconds: 1 })).toBe(
-      'A turn costs no more than at b: 1 figures, in 1 s.',
+      'No figure is above its limit beside b: 1 figures, in 1 s.',
     )
   })
 

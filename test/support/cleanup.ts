@@ -13,7 +13,7 @@ export const afterThisTest = (undo: Undo): void => void inTest.push(undo)
 /** Runs after the last test of the current file, the newest first. */
 export const afterThisFile = (undo: Undo): void => void inFile.push(undo)
 
-/** All are run, whatever one throws; the first error counts. */
+/** Runs all of them, even when one throws, and reports what was thrown. */
 const runAll = async (undos: Undo[]): Promise<void> => {
   const errors: unknown[] = []
   for (const undo of undos.splice(0).reverse())
@@ -22,7 +22,7 @@ const runAll = async (undos: Undo[]): Promise<void> => {
     } catch (error) {
       errors.push(error)
     }
-  if (errors.length > 0) throw errors[0]
+  if (errors.length > 0) throw errors.length === 1 ? errors[0] : new AggregateError(errors, 'several clean-ups failed')
 }
 
 /** For test/setup.ts, which each file runs. */

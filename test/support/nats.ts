@@ -230,7 +230,10 @@ export const natsForAll = (): Pick<Nats, 'url' | 'port'> => {
   beforeAll(async () => {
     await natsServer()
     // It ends with the process.
-    shared ??= startNats()
+    shared ??= startNats().catch((error: unknown) => {
+      shared = undefined
+      throw error
+    })
     server = await shared
   }, natsFetchMs)
   afterAll(() => server && wipe(server.url))

@@ -13,6 +13,10 @@ test('a test that needs a missing program is skipped with what to install', ({ t
 
   needsProgram('sh')
   expect(skip).not.toHaveBeenCalled()
-  needsProgram('no-such-program', 'gcc')
+  needsProgram('no-such-program', 'gcc', false)
   expect(skip).toHaveBeenCalledExactlyOnceWith('there is no no-such-program on this machine: install gcc')
+})
+
+test('CI installs every program, so a missing one fails there', () => {
+  expect(() => needsProgram('no-such-program', 'gcc', true)).toThrow('there is no no-such-program on this machine: install gcc')
 })

@@ -25,7 +25,7 @@ test('each folder of the short tier stays within its budget of files and isolate
   ).toEqual([])
 })
 
-test('the whole short tier stays within 480 CPU-seconds', () => {
+test('the budgets of all folders add up to at most 480 CPU-seconds', () => {
   expect(Object.values(budgets).reduce((sum, { seconds }) => sum + seconds, 0)).toBeLessThanOrEqual(480)
 })
 
