@@ -1,7 +1,8 @@
 /** The tree that the working tree is compared with: checked out from git, with the packages of its own lock file. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -44,7 +45,7 @@ const fullRevision = (revision: string): string => {
 }
 
 /**
- * Both are kept in `node_modules/.cache`, so that the next run begins at once. Packages are shared with the working tree where the lock is the
+ * Both are kept in the folder for temporary files, so that the next run begins at once. Packages are shared with the working tree where the lock is the
  * same and `node_modules` was installed from it.
  * @returns the folder of the tree
  */
@@ -57,10 +58,12 @@ export const checkOut = (revision: string, report: (line: string) => void): stri
     .update(`${process.versions.modules} ${isShared ? here : 'own'}`)
     .digest('hex')
     .slice(0, 12)
-  const cache = join(here, 'node_modules/.cache/statecast/baseline')
+  // Not in `node_modules`, where Node strips no types; and not in the folder of one test run.
+  const cache = join(process.env.STATECAST_TEST_DISK ?? tmpdir(), `statecast-baseline-${userInfo().uid}`)
   const tree = join(cache, `${full}-${key}`)
   if (isComplete(tree)) return tree
   mkdirSync(cache, { recursive: true, mode: 0o700 })
+  removeOld(cache)
   const unfinished = `${tree}.${process.pid}`
   rmSync(unfinished, { recursive: true, force: true })
   mkdirSync(unfinished)
@@ -89,6 +92,13 @@ export const checkOut = (revision: string, report: (line: string) => void): stri
 
 /** An install that was cut off is under another name, see `unfinished`. */
 const isComplete = (tree: string): boolean => existsSync(join(tree, 'src/index.ts')) && existsSync(join(tree, 'node_modules/xstate'))
+
+/** Each commit that is compared leaves a tree. */
+const keptMs = 7 * 24 * 60 * 60 * 1000
+const removeOld = (cache: string): void => {
+  for (const name of readdirSync(cache))
+    if (Date.now() - statSync(join(cache, name)).mtimeMs > keptMs) rmSync(join(cache, name), { recursive: true, force: true })
+}
 
 const installedHere = (): string => {
   try {
