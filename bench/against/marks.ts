@@ -1,4 +1,4 @@
-/** How the turns that are counted are told from everything else that their process does. */
+/** Marks the counted turns in the output and in the subjects of their process. */
 
 /** Printed before and after them. The trace of the disk contains what is printed as well (`test/crash/disk.c`). */
 export const marks = { begin: 'begin\n', end: 'end\n' }

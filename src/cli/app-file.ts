@@ -1,11 +1,11 @@
 /** Where the app is. To find that out loads nothing of it, nor the runtime that it is for. */
 import { existsSync } from 'node:fs'
-import { resolved } from './surroundings.ts'
+import { resolvePath } from './surroundings.ts'
 
 const names = ['ts', 'mts', 'js', 'mjs', 'json'].map((ending) => `statecast.config.${ending}`)
 
 /** @param given by an option @returns its path; undefined where there is none in the working directory either */
 export const appFile = (given: string | undefined): string | undefined => {
-  const name = given ?? names.find((one) => existsSync(resolved(one)))
-  return name === undefined ? undefined : resolved(name)
+  const name = given ?? names.find((one) => existsSync(resolvePath(one)))
+  return name === undefined ? undefined : resolvePath(name)
 }

@@ -8,7 +8,7 @@ import { formatAddress } from '../contracts/subjects.ts'
 import { connect } from './connect.ts'
 import type { Globals } from './globals.ts'
 import { exitCodes, print, printable, printJson } from './output.ts'
-import { resolved, streams } from './surroundings.ts'
+import { resolvePath, streams } from './surroundings.ts'
 
 /** Small enough for one message of a NATS server with its default settings. */
 const requestBytesMax = 256 * 1024
@@ -61,7 +61,7 @@ const page = <Frame extends { bytes: string }>(frames: readonly Frame[], at: num
 
 const read = async (file: string): Promise<string> => {
   try {
-    return file === '-' ? await text(streams().stdin) : await readFile(resolved(file), 'utf8')
+    return file === '-' ? await text(streams().stdin) : await readFile(resolvePath(file), 'utf8')
   } catch (cause) {
     throw new RuntimeError('bad_request', `${file} cannot be read`, {
       cause,

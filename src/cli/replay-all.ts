@@ -9,7 +9,7 @@ import type { Globals } from './globals.ts'
 import { exitCodes, note, print, printable, printJson } from './output.ts'
 import { progressOn } from './progress.ts'
 import { reportPage, type Summary } from './report.ts'
-import { resolved, surroundings } from './surroundings.ts'
+import { resolvePath, surroundings } from './surroundings.ts'
 import { compareAll, recordedBy } from './traces.ts'
 
 type ReplayAllOptions = Globals & { against?: string; traces?: string; kind?: string; onlyStates?: boolean; report: string[] }
@@ -91,7 +91,7 @@ const tellSummary = ({ against, sessions, identical, different, unreadable, comm
 const writeReport = (file: string, summary: Summary, sessions: readonly Compared[]): void => {
   const text = file.endsWith('.html') ? reportPage(summary, sessions) : `${JSON.stringify({ summary, sessions }, null, 2)}\n`
   try {
-    writeFileSync(resolved(file), text)
+    writeFileSync(resolvePath(file), text)
   } catch (cause) {
     throw new RuntimeError('bad_request', `${file} cannot be written`, { cause, field: 'report', hint: 'name a file in a folder that is there' })
   }

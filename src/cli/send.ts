@@ -17,7 +17,7 @@ import { followedFrom } from './follow.ts'
 import type { Options } from './globals.ts'
 import { decoded } from './lines.ts'
 import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
-import { resolved, streams } from './surroundings.ts'
+import { resolvePath, streams } from './surroundings.ts'
 
 type SendOptions = Options<{ idempotencyKey?: string; wait?: boolean; agent?: string; model?: string; file?: string[] }>
 
@@ -84,8 +84,8 @@ const upload = async (client: Client, sessionKey: string, paths: readonly string
 
 const contentOf = async (path: string): Promise<Buffer> => {
   try {
-    const { size } = await stat(resolved(path))
-    if (size <= fileBytesMax) return await readFile(resolved(path))
+    const { size } = await stat(resolvePath(path))
+    if (size <= fileBytesMax) return await readFile(resolvePath(path))
     throw new RuntimeError('too_large', `${path} has ${size} bytes, a file may have ${fileBytesMax}`, { field: 'file', hint: smallerFile })
   } catch (cause) {
     if (isRuntimeError(cause)) throw cause

@@ -37,18 +37,18 @@ export const surroundings = (): Surroundings => runs.getStore()?.surroundings ??
 /** Whether the process exists for this command alone. */
 export const hasOwnProcess = (): boolean => runs.getStore() === undefined
 
-/** The absolute path of a file that a person has named. */
-export const resolved = (path: string): string => resolve(surroundings().cwd(), path)
+/** @returns the absolute path of a file that a user named */
+export const resolvePath = (path: string): string => resolve(surroundings().cwd(), path)
 
-/** Leaves at once, whatever is still running: ends the process, or only the command where others share the process. @param code default: that of the process */
+/** Leaves at once, even with work in flight: ends the process, or only the command where others share the process. @param code default: that of the process */
 export const leave = (code?: number): void => {
   const run = runs.getStore()
   if (run === undefined) process.exit(code)
   run.leaving.abort(code ?? 0)
 }
 
-/** Resolves when the command leaves and its process stays: then the command closes what it has opened. */
-export const left = (): Promise<void> => {
+/** Resolves when the command leaves and its process continues, so that the command can close what it opened. */
+export const onLeave = (): Promise<void> => {
   const run = runs.getStore()
   if (run === undefined) return new Promise(() => undefined)
   run.closes = true

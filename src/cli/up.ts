@@ -16,7 +16,7 @@ import { loadApp } from './load-app.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 import { chatPage, inspectorPage } from './pages.ts'
 import { commandEnvironment, commandLogger } from './runtime-environment.ts'
-import { leave, left, listen, resolved, surroundings } from './surroundings.ts'
+import { leave, listen, onLeave, resolvePath, surroundings } from './surroundings.ts'
 
 type UpOptions = Globals & { port: number; host: string; roles?: string; retainDays?: number; resume?: boolean }
 
@@ -47,7 +47,7 @@ export const up = async (options: UpOptions): Promise<number> => {
   )
   if (typeof transport === 'string') checkAddress(transport)
   const stopping = shutdownAsked()
-  const leaving = left()
+  const leaving = onLeave()
   const dataFolder = folder ?? '.statecast'
   let made: Runtime | undefined
   const present = (): Runtime => {
@@ -55,8 +55,8 @@ export const up = async (options: UpOptions): Promise<number> => {
     throw new RuntimeError('closed', 'this node is starting', { retryable: true, hint: 'ask again in a moment, or another node' })
   }
   const serve = (): Promise<Gateway> => {
-    makeDataFolder(resolved(dataFolder))
-    const tokens = [ensureToken(resolved(dataFolder)), ...(ownToken ? [ownToken] : [])]
+    makeDataFolder(resolvePath(dataFolder))
+    const tokens = [ensureToken(resolvePath(dataFolder)), ...(ownToken ? [ownToken] : [])]
     return serveGateway({ runtime: present, log, host: options.host, port: options.port, tokens })
   }
   // Other nodes give work to one that has come: it comes when it has its port. A folder that is taken says more than a port that is.
@@ -106,7 +106,7 @@ const ends = ({ page, inspector }: { page: string; inspector: string }): string 
 /** Says where this node is, and among whom. */
 const announce = async (runtime: Runtime, { url, dataFolder, server, json = false }: Place): Promise<void> => {
   const token = tokenFile(dataFolder)
-  const known = ensureToken(resolved(dataFolder))
+  const known = ensureToken(resolvePath(dataFolder))
   const pages = { page: chatPage(url, known), inspector: inspectorPage(url, known) }
   const { node } = await runtime.health()
   if (node === undefined) {

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { repository } from '../tidy/sources.ts'
-import { aFolder, aNode, changedApp, statecast, stopped, tell, testApp } from './run.ts'
+import { aFolder, aNode, changedApp, statecast, stopNode, tell, testApp } from './run.ts'
 
 const aFolderWithActors = async () => {
   const folder = aFolder()
@@ -16,7 +16,7 @@ const aFolderWithActors = async () => {
 
 test('the first difference is reported with what came in, and nothing is written', async () => {
   const { folder, node } = await aFolderWithActors()
-  await stopped(node)
+  await stopNode(node)
   const before = await statecast({ folder }, 'actors', '--all', '--json', '--app', testApp)
 
   const structure = await statecast({ folder }, 'replay', 'light/hall', '--against', changedApp, '--app', testApp)

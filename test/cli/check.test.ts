@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { repository } from '../tidy/sources.ts'
-import { aFolder, aNode, statecast, stopped, tell } from './run.ts'
+import { aFolder, aNode, statecast, stopNode, tell } from './run.ts'
 
 const app = join(repository, 'test/cli/fixtures/refunds.ts')
 
@@ -15,7 +15,7 @@ test('check names transitions that nothing recorded has taken, and by whom the r
   await statecast(how, 'send', 'main', 'hello')
 
   const beside = await statecast(how, 'check', '--app', app)
-  await stopped(node)
+  await stopNode(node)
   const { code, stdout } = await statecast(how, 'check', '--kind', 'refund', '--app', app)
 
   expect(code).toBe(0)

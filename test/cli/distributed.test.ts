@@ -14,7 +14,7 @@ import { partitionOf, rendezvous } from '../../src/contracts/placement.ts'
 import { natsForAll } from '../support/nats.ts'
 import { type Program, startProgram } from '../support/processes.ts'
 import { aNodeProcess } from './processes.ts'
-import { aFolder, aNode, type Node, statecast, stopped } from './run.ts'
+import { aFolder, aNode, type Node, statecast, stopNode } from './run.ts'
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 const app = file('fixtures/shared.ts')
@@ -116,7 +116,7 @@ test('a turn through node A, its session on node B, its tool in Python: a bare s
   expect((await rpc(b, 'trace.replay', { id: key })).verdict).toBe('identical')
   const where = await statecast({ folder: aFolder() }, 'nodes', key, '--url', server.url)
   expect(where).toMatchObject({ code: 0, stdout: expect.stringMatching(new RegExp(`^session/${key} is on ${names[1]}, process ${b.pid} on `)) })
-  await Promise.all([stopped(a), stopped(b)])
+  await Promise.all([stopNode(a), stopNode(b)])
 })
 
 test('when the node that has the session is killed in the middle of the tool, the other one finishes the turn', async () => {

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
 import { type OpenAiServer, type OpenAiServerOptions, startOpenAiServer } from '../support/openai-server.ts'
 import { repository } from '../tidy/sources.ts'
-import { aFolder, aNode, changedApp, statecast, stopped, tell, testApp } from './run.ts'
+import { aFolder, aNode, changedApp, statecast, stopNode, tell, testApp } from './run.ts'
 
 const undurableApp = join(repository, 'test/cli/fixtures/undurable.ts')
 
@@ -123,7 +123,7 @@ test('who cannot be woken is named with the reason, and who waits for a person i
   await statecast({ folder }, 'send', 'torn', 'hi', '--app', testApp)
   const first = await aNode({ folder }, '--app', testApp)
   await tell(first, 'light', 'hall', { type: 'toggle' })
-  await stopped(first)
+  await stopNode(first)
   tear(folder, 'torn')
 
   const changed = await statecast({ folder }, 'doctor', '--offline', '--app', changedApp)

@@ -89,7 +89,7 @@ export const tell = async (node: Node, kind: string, id: string, event: { type: 
 }
 
 /** Ends a node as its operator would, so that its folder is free again. */
-export const stopped = async (node: Running): Promise<void> => {
+export const stopNode = async (node: Running): Promise<void> => {
   node.signal('SIGTERM')
   await node.ended
 }

@@ -6,7 +6,7 @@ import { partitionOf, rendezvous } from '../../src/contracts/placement.ts'
 import { natsForAll } from '../support/nats.ts'
 import { startOpenAiServer } from '../support/openai-server.ts'
 import { aNodeProcess, type NodeProcess } from './processes.ts'
-import { aFolder, aNode, statecast, stopped, testApp } from './run.ts'
+import { aFolder, aNode, statecast, stopNode, testApp } from './run.ts'
 
 const server = natsForAll()
 
@@ -36,7 +36,7 @@ test('a node that is killed in the middle of a turn: the other one says who is g
   own.kill()
   writeFileSync(join(folder, 'here.go'), '')
   expect(await sent).toMatchObject({ code: 0 })
-  await stopped(other)
+  await stopNode(other)
 
   const told = linesOf((await other.ended).stderr)
   const line = (message: string) => told.find(({ msg }) => msg.startsWith(message))
@@ -60,7 +60,7 @@ test('a turn that its provider refuses with 401 is a line at warn, with what to 
   const node = await aNode({ folder, env: { OPENAI_BASE_URL: refusing.url, OPENAI_API_KEY: 'sk-very-secret-key', OPENAI_MODEL: 'small' } })
 
   await statecast({ folder }, 'send', 'main', 'hello')
-  await stopped(node)
+  await stopNode(node)
   await refusing.close()
 
   const { stderr } = await node.ended

@@ -40,7 +40,7 @@ test('nodes and clients that run at once keep streams, variables, working direct
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('a second %s ends a node whose turn still works with exit code %i, and its folder is free again', async (signal, code) => {
+] as const)('a second %s ends a busy node with exit code %i and frees its folder', async (signal, code) => {
   const folder = aFolder()
   const node = await aNode({ folder }, '--app', testApp)
   await rpc(node, 'chat.send', { sessionKey: 'main', message: 'wait a' })
@@ -56,7 +56,7 @@ test.each([
   expect((await statecast({ folder }, 'history', 'main')).stdout).toContain('wait a')
 })
 
-test('a file that a variable names is looked for in the working directory of its command', async () => {
+test('the path in a variable starts at the working directory of the command', async () => {
   const folder = aFolder()
   writeFileSync(join(folder, 'place'), 'embedded:./elsewhere\n')
   const how = { folder, env: { STATECAST_URL_FILE: './place' } }
@@ -67,7 +67,7 @@ test('a file that a variable names is looked for in the working directory of its
   expect((await statecast(how, 'sessions')).stdout).toMatch(/^main /m)
 })
 
-test('import reads an export from the stdin of its command, and send a file that it names', async () => {
+test('import and send read the stdin and the files of their own command', async () => {
   const [from, to] = [{ folder: aFolder() }, { folder: aFolder() }]
   writeFileSync(join(from.folder, 'notes.txt'), 'my notes')
   await statecast(from, 'send', 'main', 'hello', '--file', './notes.txt', '--app', testApp)

@@ -11,7 +11,7 @@ import { connectBus } from '../../src/transport/nats/connect.ts'
 import { serverConfig } from '../../src/transport/nats/permissions.ts'
 import { type NatsOptions, natsFetchMs, startNats } from '../support/nats.ts'
 import { splitNats, startTcpProxy } from '../support/tcp-proxy.ts'
-import { aFolder, aNode, statecast, stopped, testApp } from './run.ts'
+import { aFolder, aNode, statecast, stopNode, testApp } from './run.ts'
 
 beforeAll(() => natsServer(), natsFetchMs)
 
@@ -130,7 +130,7 @@ test('doctor of an empty server makes nothing; after a first turn it finds strea
   const node = await aNode(how, '--app', testApp)
   await statecast(how, 'send', 'main', 'hello')
   const after = await statecast(how, 'doctor', '--offline', '--app', testApp)
-  await stopped(node)
+  await stopNode(node)
 
   expect(before).toMatchObject({ code: 0, stdout: expect.stringContaining('ok    streams: none yet') })
   expect(made).toEqual([])
@@ -214,7 +214,7 @@ test('to a user who may ask nodes and not be one, doctor says what it may not lo
   const sent = await run(as('gateway'), 'send', 'main', 'hello')
   const node = await aNode({ folder: aFolder() }, '--url', as('node'), '--app', testApp)
   const looked = await run(as('gateway'), 'doctor', '--offline')
-  await stopped(node)
+  await stopNode(node)
 
   expect(alone).toMatchObject({ code: 0, stdout: expect.stringMatching(/^warn {2}node: none answers there\n +→ start one/m) })
   expect(sent).toMatchObject({ code: 3, stderr: expect.stringMatching(/^error: no node answers, and .*\[forbidden\]\nhint: start a node/) })
@@ -229,7 +229,7 @@ test('doctor warns of partitions that nobody holds, and says what to start', asy
   const node = await aNode({ folder: aFolder() }, '--url', url, '--roles', 'gateway,turn,tool')
 
   const { code, stdout } = await run(url, 'doctor', '--offline')
-  await stopped(node)
+  await stopNode(node)
 
   expect(code).toBe(0)
   expect(stdout).toMatch(/^warn {2}partitions: 0 of 64 are held: .*\n +→ no node has the role session: start one/m)

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Client } from '../../src/client/client.ts'
 import { natsClient } from '../../src/client/nats-client.ts'
 import { natsForAll } from '../support/nats.ts'
-import { aFolder, aNode, start, statecast, stopped, testApp, untilFile } from './run.ts'
+import { aFolder, aNode, start, statecast, stopNode, testApp, untilFile } from './run.ts'
 
 const server = natsForAll()
 
@@ -17,7 +17,7 @@ test('commands find the node by the address of its NATS', async () => {
   const sent = await statecast(how, 'send', 'main', 'hello')
   const sessions = await statecast(how, 'sessions')
   const missing = await statecast(how, 'history', 'nobody')
-  await stopped(node)
+  await stopNode(node)
 
   expect(sent).toMatchObject({ code: 0, stdout: 'echo hello\n' })
   expect(sessions.stdout).toMatch(/^main +awaiting-input/m)

@@ -26,7 +26,7 @@ test('--version and wrong usage are answered without loading the runtime', async
 test.each([
   ['waits', 'await new Promise(() => undefined)\nexport default {}\n'],
   ['promises an app', 'export default new Promise(() => undefined)\n'],
-])('of an app file that %s for ever that is said', async (_, text) => {
+])('reports an app file that %s for ever', async (_, text) => {
   const folder = aFolder()
   writeFileSync(join(folder, 'app.mjs'), text)
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { repository } from '../tidy/sources.ts'
-import { aFolder, aNode, statecast, stopped, tell, testApp } from './run.ts'
+import { aFolder, aNode, statecast, stopNode, tell, testApp } from './run.ts'
 
 test('a conversation and an actor are exported redacted, fold to the same states, and cannot be imported', async () => {
   const how = { folder: aFolder() }
@@ -13,7 +13,7 @@ test('a conversation and an actor are exported redacted, fold to the same states
 
   const session = await statecast(how, 'export', 'agent:main:web:direct:orgeluse', '--redact', '--app', testApp)
   const actor = await statecast(how, 'export', 'tally/cundrie', '--redact', '--app', testApp)
-  await stopped(node)
+  await stopNode(node)
   writeFileSync(join(how.folder, 'session.trace'), session.stdout)
   writeFileSync(join(how.folder, 'actor.trace'), actor.stdout)
 
@@ -36,7 +36,7 @@ test('machines that did not record it, and what is not there, are refused', asyn
   const how = { folder: aFolder() }
   const node = await aNode(how, '--app', testApp)
   await tell(node, 'light', 'hall', { type: 'toggle' })
-  await stopped(node)
+  await stopNode(node)
   const changed = join(repository, 'test/cli/fixtures/changed.ts')
 
   expect(await statecast(how, 'export', 'light/hall', '--redact', '--app', changed)).toMatchObject({

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { repository } from '../tidy/sources.ts'
-import { aFolder, aNode, rpc, statecast, stopped, tell } from './run.ts'
+import { aFolder, aNode, rpc, statecast, stopNode, tell } from './run.ts'
 
 const app = join(repository, 'test/cli/fixtures/mail.ts')
 
@@ -46,7 +46,7 @@ test('without a node too; a conversation is named by its key', async () => {
   const node = await aNode({ folder }, '--app', app)
   await tell(node, 'letter', 'l', { type: 'send' }).catch(() => undefined)
   await expect.poll(() => rpc(node, 'actors.list')).toContain('"quarantine"')
-  await stopped(node)
+  await stopNode(node)
   writeFileSync(join(folder, 'mail.up'), '')
   await statecast({ folder }, 'send', 'main', '1+1')
 

@@ -7,7 +7,7 @@ import { PassThrough, Writable } from 'node:stream'
 import { main } from '../../src/cli/main.ts'
 import { type Ended, endsWithTest, type How, type Node, nodeOf, Printed, type Running } from './folders.ts'
 
-export { aFolder, changedApp, type Node, rpc, stopped, tell, testApp, untilFile } from './folders.ts'
+export { aFolder, changedApp, type Node, rpc, stopNode, tell, testApp, untilFile } from './folders.ts'
 
 const into = (printed: Printed, stream: 'stdout' | 'stderr'): Writable =>
   new Writable({

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { aFolder, aNode, statecast, stopped, testApp } from './run.ts'
+import { aFolder, aNode, statecast, stopNode, testApp } from './run.ts'
 
 const ways = ['without a node', 'through a node'] as const
 
@@ -24,7 +24,7 @@ test.each(ways)(
     expect(json.code).toBe(1)
     expect(json.lines.map((line) => (JSON.parse(line) as { type?: string }).type)).toContain('error')
     expect(fine).toMatchObject({ code: 0, stdout: 'echo hello\n' })
-    if (node) await stopped(node)
+    if (node) await stopNode(node)
   },
 )
 
@@ -45,7 +45,7 @@ test('`send` obeys an order as the chat does, and none of it goes to the model',
   expect(again.lines.map((line) => JSON.parse(line) as object).at(-1)).toMatchObject({ type: 'final', text: 'Nothing is running.', steps: 0 })
   expect(thinking).toMatchObject({ code: 0, stdout: 'echo hello\n' })
   expect((await statecast({ folder }, 'history', 'main')).stdout).not.toMatch(/\/stop|\/think/)
-  await stopped(node)
+  await stopNode(node)
 })
 
 test('what is no order goes to the model as it stands', async () => {
@@ -54,7 +54,7 @@ test('what is no order goes to the model as it stands', async () => {
 
   for (const text of ['stop', '/etc/passwd holds what?', 'why does /stop stop a turn?'])
     expect(await statecast({ folder }, 'send', 'main', text)).toMatchObject({ code: 0, stdout: `echo ${text}\n` })
-  await stopped(node)
+  await stopNode(node)
 })
 
 test('`history` shows no thoughts in tags, nor does its JSON; the trace has them', async () => {

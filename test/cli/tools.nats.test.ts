@@ -6,7 +6,7 @@ import { natsServer } from '../../scripts/nats-server.ts'
 import { inboxPrefixOf, nameOf, passwordOf, serverConfig, type User } from '../../src/transport/nats/permissions.ts'
 import { type Nats, natsFetchMs, startNats } from '../support/nats.ts'
 import { type Program, startProgram } from '../support/processes.ts'
-import { aFolder, aNode, statecast, stopped, testApp } from './run.ts'
+import { aFolder, aNode, statecast, stopNode, testApp } from './run.ts'
 
 const weather = fileURLToPath(new URL('../../examples/services/weather.py', import.meta.url))
 const tool = { service: 'weather' }
@@ -48,7 +48,7 @@ test('the tool in Python has what it needs as a tool, and is listed with how man
 
   const sent = await statecast({ folder: aFolder() }, 'send', 'w', 'weather_forecast {"city":"Bonn","days":1}', '--url', urlOf('gateway'))
   const { stdout } = await statecast({ folder: aFolder() }, 'tools', '--url', urlOf('gateway'))
-  await stopped(node)
+  await stopNode(node)
 
   expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining('day 1: ') })
   expect(stdout).toMatch(/^TOOL +CATEGORY +SOURCE +AGENTS +CRASH +APPROVAL +SERVERS +DESCRIPTION\n/)

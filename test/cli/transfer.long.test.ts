@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest'
 import { natsForAll } from '../support/nats.ts'
 import { repository } from '../tidy/sources.ts'
 import { aNodeProcess } from './processes.ts'
-import { aFolder, aNode, statecast, stopped, testApp } from './run.ts'
+import { aFolder, aNode, statecast, stopNode, testApp } from './run.ts'
 
 const server = natsForAll()
 
@@ -44,7 +44,7 @@ test('a session that was cut off in mid-turn in a folder goes on in a cluster', 
   })
   expect(await statecast(to, 'replay', 'trip')).toMatchObject({ code: 0, stdout: expect.stringContaining('identical') })
   expect((await statecast(to, 'nodes', '--json')).lines).toHaveLength(2)
-  await Promise.all(nodes.map(stopped))
+  await Promise.all(nodes.map(stopNode))
 })
 
 test('what is not a complete export, or would replace something, is refused', async () => {

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createSocketServer, type Socket } fro
 import { connect } from '@nats-io/transport-node'
 import { expect, onTestFinished, test } from 'vitest'
 import { natsForAll } from '../support/nats.ts'
-import { aFolder, aNode, start, statecast, stopped } from './run.ts'
+import { aFolder, aNode, start, statecast, stopNode } from './run.ts'
 
 const server = natsForAll()
 
@@ -16,7 +16,7 @@ test('a node names itself, its address, its server and how many nodes there are,
   second.signal('SIGTERM')
   const { stdout } = await second.ended
   const told = JSON.parse(await first.firstLine) as object
-  await stopped(first)
+  await stopNode(first)
 
   expect(told).toMatchObject({ node: expect.stringMatching(/^node-/), server: server.url, nodes: 1, url: first.url })
   expect(told).not.toHaveProperty('data')

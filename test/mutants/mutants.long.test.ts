@@ -1,4 +1,4 @@
-/** Bugs that somebody might make are planted, one after the other, and each has to be noticed. One run plants a twelfth of them. */
+/** Plants plausible bugs one at a time; the suite must catch each. One run plants a twelfth of them. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'

@@ -21,7 +21,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** What a run left that was killed would take memory until the machine restarts. */
+/** Removes the folders of killed runs, which would hold memory until the machine restarts. */
 const removeAbandoned = (): void => {
   for (const name of readdirSync(memory))
     if (name.startsWith(prefix) && !isAlive(Number(name.slice(prefix.length)))) rmSync(join(memory, name), { recursive: true, force: true })
@@ -54,7 +54,7 @@ const memoryFolder = (): string | undefined => {
     if (canRunPrograms(folder)) return folder
     rmSync(folder, { recursive: true, force: true })
   } catch {
-    // Another machine: its disk does as well.
+    // Without memory the disk is fast enough.
   }
   return undefined
 }

@@ -9,7 +9,7 @@ import { systemEnvironment } from '../../runtime/index.ts'
 import type { RuntimeOptions } from '../../runtime.ts'
 import { commandVariables } from '../connect.ts'
 import { commandLogger } from '../runtime-environment.ts'
-import { resolved, surroundings } from '../surroundings.ts'
+import { resolvePath, surroundings } from '../surroundings.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
 
 /** For connecting and answering together; a person waits for it. */
@@ -24,7 +24,7 @@ export async function* models(app: RuntimeOptions, { offline = false }: { offlin
   const { defaultRef, get, profiles } = createModels({
     environment: systemEnvironment({ log: commandLogger() }),
     env,
-    ...definedOf({ folder: resolved(app.workspace ?? '.'), custom: app.models, credentials: app.credentials, order: app.credentialOrder }),
+    ...definedOf({ folder: resolvePath(app.workspace ?? '.'), custom: app.models, credentials: app.credentials, order: app.credentialOrder }),
     store: readCredentialStore(credentialFile(app, env, surroundings().cwd()), surroundings().cwd()),
   })
   yield ok('model', `${defaultRef} by default`)
