@@ -178,7 +178,8 @@ const lock = async (cacheFolder: string): Promise<() => Promise<void>> => {
   }
 }
 
-const isAlive = (pid: number): boolean => {
+/** Whether a process with that id runs, of any user. */
+export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
     return true

@@ -4,7 +4,7 @@ import { folderOf } from './client/index.ts'
 import type { Variables } from './models/index.ts'
 import type { RuntimeOptions } from './runtime/index.ts'
 
-/** @param from where the path of the data folder starts @returns undefined where there is no data folder, and none was named */
+/** @param from where the path of the data folder starts @returns undefined when no option, variable or data folder names a file */
 export const credentialFile = (
   options: Pick<RuntimeOptions, 'credentialStore' | 'transport' | 'config'>,
   env: Variables,

@@ -2,6 +2,7 @@
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Requirement, requirements } from './requirements.ts'
+import { isLong } from './support/tier.ts'
 import { filesUnder, reachableFrom, textOf } from './tidy/sources.ts'
 import { titlesOfTests } from './tidy/titles.ts'
 
@@ -22,7 +23,7 @@ const citedIn = (text: string): string[] =>
   )
 
 const suites = filesUnder('test').filter((path) => path.endsWith('.test.ts') && path !== 'test/requirements.test.ts')
-const short = suites.filter((path) => !path.endsWith('.long.test.ts'))
+const short = suites.filter((path) => !isLong(path))
 const contractsOf = (file: string): string[] => [...reachableFrom([file], 'test/')].filter((path) => path.endsWith('.contract.ts'))
 
 /** By suite, itself and the contracts that it runs. */

@@ -5,6 +5,7 @@
  * - Files share a process, which spares loading everything again. So what a file changes outside of its tests it restores: environment, listeners,
  *   spies. A file that cannot, or that measures its process, gets a process of its own; its header says so: `Isolated: <reason>`.
  */
+import { isLong } from './support/tier.ts'
 import { filesUnder, textOf } from './tidy/sources.ts'
 
 /** @returns why a file needs a process of its own, as its first comment says; undefined when it shares one */
@@ -14,7 +15,6 @@ export const isolationReason = (text: string): string | undefined => {
 }
 
 const files = filesUnder('test').filter((path) => path.endsWith('.test.ts'))
-const isLong = (file: string): boolean => file.endsWith('.long.test.ts')
 
 export const long = files.filter(isLong)
 const short = files.filter((file) => !isLong(file))

@@ -4,7 +4,7 @@ import { resolvePath } from './surroundings.ts'
 
 const names = ['ts', 'mts', 'js', 'mjs', 'json'].map((ending) => `statecast.config.${ending}`)
 
-/** @param given by an option @returns its path; undefined where there is none in the working directory either */
+/** @param given the value of the option @returns the path of the app file; undefined without the option and without a file in the working directory */
 export const appFile = (given: string | undefined): string | undefined => {
   const name = given ?? names.find((one) => existsSync(resolvePath(one)))
   return name === undefined ? undefined : resolvePath(name)

@@ -140,7 +140,7 @@ const shutdownAsked = (): Promise<void> =>
 const keepGoing = ({ log }: Runtime): void => {
   for (const kind of ['uncaughtException', 'unhandledRejection'] as const) {
     surroundings().removeAllListeners(kind)
-    listen(kind, (error: unknown) => log.error({ error: errorBody(error), stack: (error as Error)?.stack }, 'an error that nobody caught'))
+    listen(kind, (error: unknown) => log.error({ error: errorBody(error), stack: (error as Error)?.stack }, 'uncaught error'))
   }
 }
 

@@ -9,7 +9,7 @@ const nowhere = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'])
 
 /**
  * @param from where a relative path starts
- * @returns nothing where there is no such file
+ * @returns an empty record when the file does not exist
  * @throws RuntimeError forbidden where others may read it, bad_request for what is in it
  */
 export const readCredentialStore = (file: string | undefined, from: string = process.cwd()): Credentials => {

@@ -1,19 +1,18 @@
 /** `statecast chat` in a real terminal, as tmux gives it one. Without tmux these tests are skipped: nothing else here has a terminal without a person. */
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { needsProgram } from '../support/programs.ts'
 import { endsWithTest } from './folders.ts'
 import { bin } from './processes.ts'
 import { aFolder, statecast, testApp } from './run.ts'
 
-const hasTmux = spawnSync('tmux', ['-V']).status === 0
-if (!hasTmux) console.warn('test/cli/tmux.long.test.ts: skipped, there is no tmux')
-
 /** A terminal with a chat in it; its server has a socket in the folder, and ends with the test. */
 const aTerminal = async () => {
+  needsProgram('tmux')
   const folder = aFolder()
   const tmux = async (...args: string[]): Promise<string> =>
-    (await promisify(execFile)('tmux', ['-S', `${folder}/tmux`, '-f', '/dev/null', ...args], { cwd: folder })).stdout
+    (await promisify(execFile)('tmux', ['-u', '-S', `${folder}/tmux`, '-f', '/dev/null', ...args], { cwd: folder })).stdout
   const command = `'${process.execPath}' '${bin}' chat --app '${testApp}'; echo "exit code $?"; cat`
   await tmux('new-session', '-d', '-x', '100', '-y', '30', '-c', folder, command)
   endsWithTest(new Promise(() => undefined), () => tmux('kill-server'))
@@ -26,7 +25,7 @@ const aTerminal = async () => {
   }
 }
 
-describe.skipIf(!hasTmux)('in a terminal', () => {
+describe('in a terminal', () => {
   test('chat prompts, streams the answer, and leaves with exit code 0 at Ctrl-D', async () => {
     const { folder, type, sees } = await aTerminal()
     await sees(/\/help[\s\S]*^›/m)

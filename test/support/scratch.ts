@@ -6,20 +6,12 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isAlive } from '../../scripts/nats-server.ts'
 
 const memory = '/dev/shm'
 const prefix = 'statecast-test-'
 /** Tests of large stores need some; containers often have 64 MiB there. */
 const roomMin = 2 * 1024 ** 3
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
 
 /** Removes the folders of killed runs, which would hold memory until the machine restarts. */
 const removeAbandoned = (): void => {
