@@ -1,5 +1,6 @@
 /** Prints a line for each file of the long tier as it ends, and what the tier ran at its end. */
 import type { Reporter, TestModule, TestSpecification } from 'vitest/node'
+import { skippedIn } from './support/budget.reporter.ts'
 
 /** A file above it, on two quiet cores, leaves one of them idle at the end. */
 const fileMaxMs = 180_000
@@ -7,7 +8,7 @@ const fileMaxMs = 180_000
 /** The project in vitest.config.ts. */
 const tier = 'long'
 
-type Ended = { file: string; ms: number; ran: number; failed: number; skipped: number }
+type Ended = { file: string; ms: number; ran: number; failed: number; skipped: string[] }
 
 const minutes = (ms: number): string => {
   const seconds = Math.round(ms / 1_000)
@@ -23,7 +24,7 @@ const endOf = (module: TestModule): Ended => {
     ms: module.diagnostic().duration,
     ran: count('passed') + count('failed'),
     failed,
-    skipped: count('skipped'),
+    skipped: skippedIn(module),
   }
 }
 
@@ -52,8 +53,9 @@ export class Progress implements Reporter {
     const sum = (of: (end: Ended) => number) => this.#ended.reduce((total, end) => total + of(end), 0)
     const slowest = this.#ended.toSorted((one, other) => other.ms - one.ms)
     console.log(
-      `long tier: ${sum(({ ran }) => ran)} tests ran in ${this.#ended.length} files, ${sum(({ skipped }) => skipped)} skipped, in ${minutes(Date.now() - this.#began)}`,
+      `long tier: ${sum(({ ran }) => ran)} tests ran in ${this.#ended.length} files, ${sum(({ skipped }) => skipped.length)} skipped, in ${minutes(Date.now() - this.#began)}`,
     )
+    for (const line of this.#ended.flatMap(({ skipped }) => skipped)) console.log(`  skipped: ${line}`)
     for (const { file, ms } of slowest.slice(0, 5)) console.log(`  ${minutes(ms)}  ${file}${ms > fileMaxMs ? ' (more than 3 minutes)' : ''}`)
   }
 }

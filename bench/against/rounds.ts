@@ -1,7 +1,7 @@
 /** One round: a process for each side, both alive, slices in turn. */
-import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { memoryWithRoom } from '../../test/support/scratch.ts'
 import { type Child, openChild } from '../child.ts'
 import type { Plant } from './plant.ts'
 import { leastOfSlices, type Round, type Side, sides } from './rules.ts'
@@ -26,17 +26,9 @@ const questions = 40
 
 /** The stores of one round fit into it; containers often have 64 MiB. */
 const roomMin = 512 * 1024 ** 2
-const memory = '/dev/shm'
 
 /** A disk in memory where there is one with room: the speed of a disk is not ours, and what is written and synced is counted. */
-export const storesParent = (): string => {
-  try {
-    const { bavail, bsize } = statfsSync(memory)
-    return bavail * bsize >= roomMin ? memory : tmpdir()
-  } catch {
-    return tmpdir()
-  }
-}
+export const storesParent = (): string => memoryWithRoom(roomMin) ?? tmpdir()
 
 export type RoundOptions = { roots: Record<Side, string>; folder: string; channel: boolean; plant: Plant | undefined; isOdd: boolean }
 

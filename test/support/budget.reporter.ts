@@ -83,16 +83,18 @@ export class BudgetReporter implements Reporter {
 }
 const fewest = 300
 
-const costOf = (module: TestModule): FileCost => {
-  const tests = [...module.children.allTests()]
-  const file = relative(repository, module.moduleId)
-  const skipped = tests.flatMap((test) => {
+/** @returns the skipped tests of a file, with the reason where one is given */
+export const skippedIn = (module: TestModule): string[] =>
+  [...module.children.allTests()].flatMap((test) => {
     const result = test.result()
-    return result.state === 'skipped' ? [`${file}: ${test.fullName}${result.note ? `: ${result.note}` : ''}`] : []
+    return result.state === 'skipped' ? [`${module.relativeModuleId}: ${test.fullName}${result.note ? `: ${result.note}` : ''}`] : []
   })
+
+const costOf = (module: TestModule): FileCost => {
+  const skipped = skippedIn(module)
   return {
-    file,
-    tests: tests.length - skipped.length,
+    file: relative(repository, module.moduleId),
+    tests: [...module.children.allTests()].length - skipped.length,
     skipped,
     wallMs: module.diagnostic().duration,
     isolated: module.project.name === 'apart',

@@ -34,13 +34,22 @@ const canRunPrograms = (folder: string): boolean => {
   }
 }
 
+/** @returns the folder in memory of this machine; undefined where there is none, or less room in it */
+export const memoryWithRoom = (bytes: number): string | undefined => {
+  try {
+    const { bavail, bsize } = statfsSync(memory)
+    return bavail * bsize >= bytes ? memory : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** A folder in memory for the temporary files of this run; undefined where there is none, too little room, or no program may run in it. */
 const memoryFolder = (): string | undefined => {
   const folder = join(memory, `${prefix}${process.pid}`)
   try {
     removeAbandoned()
-    const { bavail, bsize } = statfsSync(memory)
-    if (bavail * bsize < roomMin) return undefined
+    if (memoryWithRoom(roomMin) === undefined) return undefined
     mkdirSync(folder, { mode: 0o700 })
     process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
     if (canRunPrograms(folder)) return folder
