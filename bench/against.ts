@@ -31,22 +31,29 @@ import {
 import { everyWork } from './against/works.ts'
 import { withFolder } from './workload.ts'
 
-const { values, positionals } = parseArgs({
-  options: {
-    channel: { type: 'boolean', default: false },
-    rounds: { type: 'string' },
-    plant: { type: 'string', multiple: true, default: [] },
-    share: { type: 'string', default: '0.15' },
-    report: { type: 'string' },
-  },
-  allowPositionals: true,
-})
-const usage = (problem: string): never => {
+function usage(problem: string): never {
   console.error(
     `${problem}\nusage: node bench/against.ts [<revision>] [--rounds 3] [--channel] [--plant ${plants.join('|')} [--share 0.15]] [--report <file>]`,
   )
   process.exit(2)
 }
+const parse = () => {
+  try {
+    return parseArgs({
+      options: {
+        channel: { type: 'boolean', default: false },
+        rounds: { type: 'string' },
+        plant: { type: 'string', multiple: true, default: [] },
+        share: { type: 'string', default: '0.15' },
+        report: { type: 'string' },
+      },
+      allowPositionals: true,
+    })
+  } catch (error) {
+    return usage((error as Error).message)
+  }
+}
+const { values, positionals } = parse()
 const isPlant = (kind: string): kind is PlantKind => (plants as readonly string[]).includes(kind)
 const plantOf = (kinds: readonly string[], share: number): Plant | undefined => {
   if (!(share > 0 && share <= 10)) return usage(`invalid --share '${values.share}': use a number such as 0.15`)

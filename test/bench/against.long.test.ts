@@ -42,3 +42,9 @@ test('the speed gate refuses a revision that is not in the clone, and says how t
   expect(code).not.toBe(0)
   expect(stderr).toContain('a shallow clone gets it with `git fetch --unshallow`')
 })
+
+test.each([['--nope'], ['--share', '-1'], ['--rounds']])('the speed gate answers the wrong usage %s with its usage', async (...parameters) => {
+  const { code, stderr } = await gate(new AbortController().signal, ...parameters)
+
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/\nusage: node bench\/against\.ts[^\n]*\n$/) })
+})
