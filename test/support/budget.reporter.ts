@@ -1,6 +1,6 @@
 /** Prints after a run what each folder cost beside its budget, and the slowest files. */
 import { relative } from 'node:path'
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, TestModule, Vitest } from 'vitest/node'
 import { type Budget, budgets } from '../budget.ts'
 import { repository } from '../tidy/sources.ts'
 import type { Cost } from './cost.ts'
@@ -69,11 +69,19 @@ export const slowest = (files: readonly FileCost[], count = 5): string =>
     .join('\n')
 
 export class BudgetReporter implements Reporter {
+  #someByName = false
+
+  onInit({ config }: Vitest): void {
+    this.#someByName = config.testNamePattern !== undefined
+  }
+
+  /** The long tier has a reporter of its own. */
   onTestRunEnd(modules: readonly TestModule[]): void {
-    const files = modules.map(costOf)
+    const files = modules.filter(({ project }) => project.name !== 'long').map(costOf)
     if (files.length === 0) return
     const executed = files.reduce((sum, { tests }) => sum + tests, 0)
-    const skipped = files.flatMap((file) => file.skipped)
+    // Whoever names a test knows that the others do not run.
+    const skipped = this.#someByName ? [] : files.flatMap((file) => file.skipped)
     console.log(`\n${executed} tests ran, ${skipped.length} were skipped${skipped.length > 0 ? ':' : ''}`)
     for (const line of skipped) console.log(`  ${line}`)
     console.log(`the slowest of ${files.length} files:\n${slowest(files)}`)

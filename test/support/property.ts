@@ -15,5 +15,6 @@ const report = <Values>(run: fc.RunDetails<Values>, seed: number): void => {
   if (message === undefined) return
   // A contract has no test file of its own.
   const file = fileAt(expect.getState().testPath ?? '')
-  throw new Error(`${message}\nrepeat: ${repeatCommand(file, { STATECAST_SEED: seed })}`, { cause: run.errorInstance })
+  const reason = run.errorInstance instanceof Error ? run.errorInstance.message : String(run.errorInstance)
+  throw new Error(`${message}\nreason: ${reason}\nrepeat: ${repeatCommand(file, { STATECAST_SEED: seed })}`, { cause: run.errorInstance })
 }
