@@ -101,6 +101,9 @@ const measureTimes = async (roots: Record<Side, string>, folder: string): Promis
   }
 }
 
+// Ctrl-C removes the stores, which lie in memory.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
+
 const revision = positionals[0] ?? committedBaseline().revision
 const roots = { baseline: checkOut(revision, note), now: fileURLToPath(new URL('..', import.meta.url)) }
 // Neither side compiles twice what it has compiled before.

@@ -86,12 +86,15 @@ export const sessionOfTurns = async (
   return { transport, address, registration, inputs }
 }
 
-/** Does something with a new folder and takes it away again. */
+/** Does something with a new folder and takes it away again, also when the process exits in the middle. */
 export const withFolder = async <T>(work: (folder: string) => Promise<T>, parent = tmpdir()): Promise<T> => {
   const folder = mkdtempSync(join(parent, 'statecast-bench-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', remove)
   try {
     return await work(folder)
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    process.off('exit', remove)
+    remove()
   }
 }

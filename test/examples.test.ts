@@ -15,42 +15,66 @@ const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env
 // A crash, or a provider that fails, is logged as a warning, which is no part of what an example shows.
 const env = { PATH, HOME, STATECAST_LOG: 'error', ...(TMPDIR && { TMPDIR }), ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) }
 
-type Output = { stdout: string; stderr: string; code: unknown }
+type Output = { stdout: string; stderr: string }
+type Program = { output: Output; ended: Promise<unknown> }
 
-const run = async (program: string, ...names: string[]): Promise<Output> => {
+/** @param grown is called as it prints */
+const start = (program: string, names: readonly string[] = [], grown: (output: Output) => void = () => undefined): Program => {
   const child = spawn(process.execPath, [program, ...names], { stdio: ['ignore', 'pipe', 'pipe'], env })
-  let [stdout, stderr] = ['', '']
-  child.stdout.on('data', (chunk) => (stdout += chunk))
-  child.stderr.on('data', (chunk) => (stderr += chunk))
-  const [code] = await once(child, 'close')
-  return { stdout, stderr, code }
+  const output = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      output[stream] += text
+      grown(output)
+    })
+  return { output, ended: once(child, 'close').then(([code]) => code) }
 }
-const runAlone = (name: string) => run(join(folder, name, 'main.ts'))
 
 /** An example that starts processes, or exits, runs in its own process. The others share one, which must exit by itself. */
 const [alone = [], shared = []] = [true, false].map((own) => examples.filter((name) => /\bprocess\./.test(textOf(name, 'main.ts')) === own))
 
-const runShared = async (): Promise<Output[]> => {
-  const { stdout, stderr, code } = await run(fileURLToPath(new URL('support/run-examples.ts', import.meta.url)), ...shared)
+const runAlone = async (name: string): Promise<Output> => {
+  const { output, ended } = start(join(folder, name, 'main.ts'))
+  expect(await ended, `${name}: exit code`).toBe(0)
+  return output
+}
+
+/** What each of them prints is known as soon as it ends, so that one that hangs fails by its name. */
+const runShared = (): { outputs: Promise<Output>[]; ended: Promise<unknown> } => {
+  const outputs = shared.map(() => Promise.withResolvers<Output>())
   // The program ends the output of each example with a line that names it.
-  const [out, err] = [stdout, stderr].map((text) => text.split(/\n--- [\w-]+\n/))
-  return shared.map((_, place) => ({ stdout: out?.[place] ?? '', stderr: err?.[place] ?? '', code }))
+  const partsOf = (text: string) => text.split(/\n--- [\w-]+\n/)
+  const { output, ended } = start(fileURLToPath(new URL('support/run-examples.ts', import.meta.url)), shared, ({ stdout, stderr }) => {
+    const [out, err] = [partsOf(stdout), partsOf(stderr)]
+    for (const [place, { resolve }] of outputs.entries())
+      if (place < Math.min(out.length, err.length) - 1) resolve({ stdout: out[place] as string, stderr: err[place] as string })
+  })
+  void ended.then(() => {
+    for (const { resolve } of outputs) resolve(output)
+  })
+  return { outputs: outputs.map(({ promise }) => promise), ended }
 }
 
 /** It waits ten seconds for a time of day, while the others run. */
 const slowest = '17-schedule'
 const slow = runAlone(slowest)
-let others: Promise<Output[]> | undefined
+slow.catch(() => undefined)
+let others: ReturnType<typeof runShared> | undefined
 
-const outputOf = (name: string): Promise<Output | undefined> => {
+const outputOf = (name: string): Promise<Output> | undefined => {
   if (name === slowest) return slow
   if (alone.includes(name)) return runAlone(name)
   others ??= runShared()
-  return others.then((outputs) => outputs[shared.indexOf(name)])
+  return others.outputs[shared.indexOf(name)]
 }
 
 test.each(examples)('example %s prints what it says', async (name) => {
-  expect(await outputOf(name)).toEqual({ stdout: textOf(name, 'expected.txt'), stderr: '', code: 0 })
+  expect(await outputOf(name)).toEqual({ stdout: textOf(name, 'expected.txt'), stderr: '' })
+})
+
+test('the process that several examples share exits by itself', async () => {
+  others ??= runShared()
+  expect(await others.ended).toBe(0)
 })
 
 test('the examples are numbered, short, explained, and listed in their order', () => {

@@ -13,7 +13,9 @@ afterAll(() => {
   if (meta) meta.cost = cost()
 })
 afterAll(cleanUpFile)
-afterEach(cleanUpTest)
+afterAll(cleanUpTest)
+// Tests that run beside each other end theirs with the last one.
+afterEach(({ task }) => (task.concurrent ? undefined : cleanUpTest()))
 
 /** Where a test waits for a fact it may take its time: test files share a machine of two cores, with servers and processes of their own. */
 const patience = { timeout: 60_000, interval: 50 }

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { natsServer } from '../../scripts/nats-server.ts'
+import { dieWithUs } from '../../test/support/guard.ts'
 
 export type BenchServer = { url: string; pid: number; store: string; stop(): Promise<void> }
 
@@ -20,8 +21,7 @@ export const startServer = async (folder: string, sync?: 'always'): Promise<Benc
   const jetStream = `store_dir: "${store}"${sync === undefined ? '' : `, sync_interval: ${sync}`}`
   writeFileSync(config, `listen: "127.0.0.1:-1"\nports_file_dir: "${ports}"\njetstream { ${jetStream} }\n`)
   const server = spawn(await natsServer(), ['-c', config], { stdio: 'ignore' })
-  const sweep = () => server.kill('SIGKILL')
-  process.once('exit', sweep)
+  const release = dieWithUs(server.pid as number)
   for (let waited = 0; waited < startMs; waited += stepMs) {
     const [file] = existsSync(ports) ? readdirSync(ports) : []
     const text = file === undefined ? '' : readFileSync(join(ports, file), 'utf8')
@@ -35,11 +35,12 @@ export const startServer = async (folder: string, sync?: 'always'): Promise<Benc
           const gone = once(server, 'exit')
           server.kill('SIGKILL')
           await gone
-          process.off('exit', sweep)
+          release()
         },
       }
     await pause(stepMs)
   }
   server.kill('SIGKILL')
+  release()
   throw new Error('the nats-server of the benchmark did not start')
 }

@@ -8,7 +8,7 @@ import { type Ended, endsWithTest, type How, type Node, nodeOf, Printed, type Ru
 export const bin = join(repository, 'bin/statecast.js')
 
 /** Without the keys and settings of the user who runs the tests. */
-const cleanEnvironment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(ANTHROPIC|OPENAI|STATECAST)_/.test(name)))
+export const cleanEnvironment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(ANTHROPIC|OPENAI|STATECAST)_/.test(name)))
 
 export type Process = Running & {
   pid: number

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { needsProgram } from '../support/programs.ts'
 import { endsWithTest } from './folders.ts'
-import { bin } from './processes.ts'
+import { bin, cleanEnvironment } from './processes.ts'
 import { aFolder, statecast, testApp } from './run.ts'
 
 /** A terminal with a chat in it; its server has a socket in the folder, and ends with the test. */
@@ -12,7 +12,7 @@ const aTerminal = async () => {
   needsProgram('tmux')
   const folder = aFolder()
   const tmux = async (...args: string[]): Promise<string> =>
-    (await promisify(execFile)('tmux', ['-u', '-S', `${folder}/tmux`, '-f', '/dev/null', ...args], { cwd: folder })).stdout
+    (await promisify(execFile)('tmux', ['-u', '-S', `${folder}/tmux`, '-f', '/dev/null', ...args], { cwd: folder, env: cleanEnvironment })).stdout
   const command = `'${process.execPath}' '${bin}' chat --app '${testApp}'; echo "exit code $?"; cat`
   await tmux('new-session', '-d', '-x', '100', '-y', '30', '-c', folder, command)
   endsWithTest(new Promise(() => undefined), () => tmux('kill-server'))

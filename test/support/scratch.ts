@@ -3,7 +3,7 @@
  * the machine offers that: an fsync costs nothing there. What tests durability takes {@link diskFolder}.
  */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isAlive } from '../../scripts/nats-server.ts'
@@ -13,10 +13,13 @@ const prefix = 'statecast-test-'
 /** Tests of large stores need some; containers often have 64 MiB there. */
 const roomMin = 2 * 1024 ** 3
 
-/** Removes the folders of killed runs, which would hold memory until the machine restarts. */
+/** Removes the folders of killed runs, which would hold memory until the machine restarts. Those of other users stay. */
 const removeAbandoned = (): void => {
-  for (const name of readdirSync(memory))
-    if (name.startsWith(prefix) && !isAlive(Number(name.slice(prefix.length)))) rmSync(join(memory, name), { recursive: true, force: true })
+  for (const name of readdirSync(memory)) {
+    const path = join(memory, name)
+    if (name.startsWith(prefix) && !isAlive(Number(name.slice(prefix.length))) && lstatSync(path).uid === process.getuid?.())
+      rmSync(path, { recursive: true, force: true })
+  }
 }
 
 /** Tests run programs that they write: some machines allow none there. */

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { SceneName } from './page/scenes.ts'
 import type { ScriptedModel } from './page/scripted.ts'
-import { sharedBrowser, sharedPage } from './shared.ts'
+import { openContext, sharedBrowser, sharedPage } from './shared.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'statecast-page-'))
 /** Where pictures for people go; they are kept where SCREENSHOTS names a folder. */
@@ -30,7 +30,7 @@ type Looks = { width?: number; dark?: boolean; still?: boolean }
 /** Opens a scene, hands it over, and fails if the browser had anything to complain about. */
 export const onPage = async (scene: SceneName, looks: Looks, story: (page: Page) => Promise<void>): Promise<void> => {
   const { width = 1440, dark = false, still = false } = looks
-  const context = await browser.newContext({
+  const context = await openContext(browser, {
     viewport: { width, height: width < 720 ? 844 : 900 },
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: still ? 'reduce' : 'no-preference',

@@ -277,8 +277,8 @@ test('any moment of 10,000 commits is opened, and how long that takes is told', 
   const page = await another(inspectorOf(node.page, '?session=long'))
   await region(page, 'Timeline')
     .getByText(/10000 \/ 10000/)
-    .waitFor({ timeout: 60_000 })
-  await page.locator('.info[data-look="10000"]').waitFor({ timeout: 60_000 })
+    .waitFor()
+  await page.locator('.info[data-look="10000"]').waitFor()
   await picture(page, 'long')
 
   const took = await page.evaluate<number[]>(`(async () => {

@@ -8,7 +8,7 @@ import { startProcess } from '../cli/processes.ts'
 import { aFolder } from '../cli/run.ts'
 import { natsFetchMs, startNats } from '../support/nats.ts'
 import { repository } from '../tidy/sources.ts'
-import { sharedBrowser } from './shared.ts'
+import { openContext, sharedBrowser } from './shared.ts'
 
 const app = join(repository, 'test/web/live/app.ts')
 const token = 'a-token-that-both-nodes-are-given-0'
@@ -37,7 +37,7 @@ const aCluster = async () => {
 }
 
 const aPage = async (address: string): Promise<Page> => {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+  const context = await openContext(browser, { viewport: { width: 1440, height: 900 } })
   onTestFinished(() => context.close())
   const page = await context.newPage()
   await page.goto(address)

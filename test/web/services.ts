@@ -52,6 +52,9 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     if (service === 'page') return (await (page ??= servePage(join(folder, 'page')))).address
     const browser = browsers.get(worker) ?? launchChromium()
     browsers.set(worker, browser)
+    // The next file gets another one where this one has crashed, or did not start.
+    const gone = () => browsers.get(worker) === browser && browsers.delete(worker)
+    browser.then((one) => one.once('close', gone), gone)
     return (await browser).wsEndpoint()
   }
   const { server, address } = await listening((request, response) => {

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chart, nodesOf } from '../../../src/actors/charts/chart.ts'
 import { toMermaid } from '../../../src/actors/charts/mermaid.ts'
 import { machines } from '../../../src/all-machines.ts'
-import { sharedBrowser } from '../../web/shared.ts'
+import { openContext, sharedBrowser } from '../../web/shared.ts'
 import { hard } from './hard-machines.ts'
 
 let browser: Browser
 let page: Page
 beforeAll(async () => {
   browser = await sharedBrowser()
-  page = await browser.newPage()
+  page = await (await openContext(browser)).newPage()
   await page.addScriptTag({ content: readFileSync(createRequire(import.meta.url).resolve('mermaid/dist/mermaid.min.js'), 'utf8') })
   await page.evaluate('mermaid.initialize({ startOnLoad: false, maxTextSize: 1e6, maxEdges: 5000 })')
 })

@@ -9,7 +9,7 @@ import { startProcess } from '../../cli/processes.ts'
 import { aFolder } from '../../cli/run.ts'
 import { afterThisTest } from '../../support/cleanup.ts'
 import { repository } from '../../tidy/sources.ts'
-import { sharedBrowser } from '../shared.ts'
+import { openContext, sharedBrowser } from '../shared.ts'
 
 const app = join(repository, 'test/web/live/app.ts')
 let browser: Browser
@@ -24,7 +24,7 @@ export const withLiveBrowser = (): void => {
 const complaints: string[] = []
 
 const aContext = async (options?: BrowserContextOptions): Promise<BrowserContext> => {
-  const context = await browser.newContext(options)
+  const context = await openContext(browser, options)
   // Opened after the node, so closed before it is killed: no page loses what it was just loading.
   afterThisTest(async () => {
     await context.close()
