@@ -3,8 +3,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '@nats-io/transport-node'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Client } from '../../src/client/client.ts'
-import { natsClient } from '../../src/client/nats-client.ts'
 import { natsForAll } from '../support/nats.ts'
 import { aFolder, aNode, start, statecast, stopNode, testApp, untilFile } from './run.ts'
 
@@ -48,30 +46,4 @@ test('what is no event is passed over quietly, whoever says it where events are 
   const { code, stdout, stderr } = await sending.ended
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'wait_for_file: {"waited":"go"}\n' })
   expect(stderr).not.toMatch(/"level"|threw|error|red/)
-})
-
-test('who follows a conversation over NATS hears its finals also after it was deleted and begun anew', async () => {
-  const how = { folder: aFolder(), env: { STATECAST_URL: server.url } }
-  await aNode(how, '--app', testApp)
-  const client = (await natsClient(server.url)) as Client
-  onTestFinished(() => client.close())
-  const { events, stop } = await client.events('reborn')
-  const say = async (message: string) => {
-    const { runId } = await client.command<{ runId: string }>('chat.send', { sessionKey: 'reborn', message })
-    await client.command('agent.wait', { sessionKey: 'reborn', runId })
-  }
-  const heard: unknown[] = []
-  const listening = (async () => {
-    for await (const { type, text } of events) if (type === 'final' || type === 'restart') heard.push(text ?? type)
-  })()
-  await say('old')
-  await say('older')
-  await expect.poll(() => heard).toEqual(['echo old', 'echo older'])
-  await client.command('sessions.delete', { sessionKey: 'reborn' })
-  await say('anew')
-  await expect.poll(() => heard.at(-1)).toBe('echo anew')
-  stop()
-  await listening
-
-  expect(heard).toEqual(['echo old', 'echo older', 'restart', 'echo anew'])
 })

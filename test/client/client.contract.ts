@@ -118,6 +118,30 @@ export const clientContract = (open: () => Promise<Opened>): void => {
     expect(places.slice(0, before.length - 1)).toEqual(before.slice(1).map((event) => `${event.seq}.${event.part}`))
   })
 
+  test('a reader that stays hears the finals of a session that is deleted and begun again, after restart', async () => {
+    const client = await aClient()
+    const sessionKey = aKey()
+    const { events, stop } = await client.events(sessionKey)
+    const heard: unknown[] = []
+    const listening = (async () => {
+      for await (const { type, text } of events) if (type === 'final' || type === 'restart') heard.push(text ?? type)
+    })()
+    const say = async (message: string) => {
+      const { runId } = await client.command<{ runId: string }>('chat.send', { sessionKey, message })
+      await client.command('agent.wait', { sessionKey, runId })
+    }
+    await say('old')
+    await say('older')
+    await expect.poll(() => heard).toEqual(['echo old', 'echo older'])
+    await client.command('sessions.delete', { sessionKey })
+    await say('anew')
+    await expect.poll(() => heard.at(-1)).toBe('echo anew')
+    stop()
+    await listening
+
+    expect(heard).toEqual(['echo old', 'echo older', 'restart', 'echo anew'])
+  })
+
   test('a subscription that is stopped ends', async () => {
     const client = await aClient()
     const { events, stop } = await client.events(aKey())

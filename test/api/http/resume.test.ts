@@ -80,19 +80,6 @@ test('a reader that resumes in a conversation that was deleted gets restart, and
   ])
 })
 
-test('a reader who stays while the conversation is deleted and begun anew hears its finals, after restart', async () => {
-  const world = await aGateway()
-  const stream = await eventsOf(world.gateway.url, 'main')
-  await say(world, 'old')
-  await say(world, 'older')
-  await world.rpc('sessions.delete', { sessionKey: 'main' })
-  await say(world, 'anew')
-
-  const finals = (await heardUntil(stream, 'echo anew')).filter(({ event }) => event === 'final' || event === 'restart')
-
-  expect(finals.map(({ text, event }) => text ?? event)).toEqual(['echo old', 'echo older', 'restart', 'echo anew'])
-})
-
 test('one that resumes where it was is not told of a restart, with or without the name of its life', async () => {
   const world = await aGateway()
   const before = await lastId(world)
@@ -102,25 +89,6 @@ test('one that resumes where it was is not told of a restart, with or without th
     const heard = await heardUntil(await eventsOf(world.gateway.url, 'main', { 'last-event-id': place }), 'echo next')
     expect(heard.map(({ event }) => event)).toEqual(['accepted', 'started', 'final'])
   }
-})
-
-test('the client of the command line hears of it as well', async () => {
-  const world = await aGateway()
-  const client = httpClient({ url: world.gateway.url, token })
-  const { events, stop } = await client.events('main')
-  await say(world, 'old')
-  await client.command('sessions.delete', { sessionKey: 'main' })
-  await say(world, 'anew')
-
-  const heard: unknown[] = []
-  for await (const { type, text } of events) {
-    if (type === 'restart' || type === 'final') heard.push(text ?? type)
-    if (text === 'echo anew' && type === 'final') break
-  }
-  stop()
-  await client.close()
-
-  expect(heard).toEqual(['echo old', 'restart', 'echo anew'])
 })
 
 test('the client of the command line that was too slow comes back with the last id it has seen', async () => {
