@@ -26,7 +26,7 @@ export const aGateway = async (options: Partial<ServeOptions> = {}, app: Runtime
         if (messages[0]?.role === 'user' && messages[0].text === 'long') return { calls: [{ name: steps < 15 ? 'step' : 'danger' }] }
         if (last?.role === 'user' && last.text === 'danger') return { calls: [{ name: 'danger' }] }
         if (last?.role === 'user' && last.text === 'megabyte') return { text: 'x'.repeat(1_000_000) }
-        if (last?.role === 'user' && last.text === 'burst') return { text: 'so many words '.repeat(20_000) }
+        if (last?.role === 'user' && last.text === 'burst') return { text: 'so many words '.repeat(8_000) }
         if (last?.role === 'user' && last.text === 'hang') return { text: 'so far', hang: true }
         return { text: last?.role === 'user' ? `echo ${last.text}` : 'done' }
       },

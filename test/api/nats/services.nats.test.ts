@@ -85,22 +85,6 @@ test('once, killed in mid-call: a person is asked, long before the timeout [INV-
   expect(JSON.parse((await run.result()).text)).toMatchObject({ error: { code: 'tool_in_doubt' } })
 })
 
-test('retry, killed in mid-call: the next process gets the call, under the same id', async () => {
-  await using worker = await startClassic('counter', 'retry')
-  const run = await runtime.session('again').send('counter {"do":"hang"}')
-  await worker.said('asked to hang')
-  const [, callId] = /by (\S+), attempt 1/.exec(worker.output()) ?? []
-
-  await worker.kill('SIGKILL')
-  await using next = startProgram(process.execPath, classic, server.url, 'counter', 'retry')
-  await next.said('asked to hang')
-
-  expect(next.output()).toContain(`by ${callId}, attempt`)
-  await runtime.session('again').cancel()
-  await expect(run.result()).rejects.toMatchObject({ code: 'cancelled' })
-  await next.said('told to stop: {"callId"')
-})
-
 test('Python without a library: discovery, progress, result, an error of its own, cancel, death', async () => {
   await using worker = await startPython()
   const run = await runtime.session('python').send('weather_forecast {"city":"Köln","days":2}')
@@ -147,17 +131,6 @@ test('Python without a library: discovery, progress, result, an error of its own
   await runtime.session('python').cancel()
   await next.said('cancelled ')
   await expect(doomed.result()).rejects.toMatchObject({ code: 'cancelled' })
-})
-
-test('nobody there is told at once, with what to do', async () => {
-  const worker = await startClassic('leaver')
-  const names = tools().names
-  await worker.kill('SIGTERM')
-  expect(names).toContain('leaver')
-
-  const answer = await ask('nobody', 'leaver {"do":"hang"}')
-
-  expect(answer.error.code).toMatch(/^tool_(failed|unknown)$/)
 })
 
 test('a forged answer does not get in: whoever hears only of the request cannot name its reply', async () => {
