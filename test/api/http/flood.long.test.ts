@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import { repository } from '../../tidy/sources.ts'
-import { token } from './flood/token.ts'
+import { token } from '../gateway-on.ts'
 
 let node: ChildProcess
 let port: number

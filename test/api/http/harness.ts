@@ -2,13 +2,14 @@
 
 import { request } from 'node:http'
 import { z } from 'zod'
-import { type ServeOptions, serveGateway } from '../../../src/api/http/serve.ts'
+import type { ServeOptions } from '../../../src/api/http/serve.ts'
 import { agent, createRuntime, type RuntimeOptions, tool } from '../../../src/index.ts'
-import { partsOf } from '../../../src/runtime/index.ts'
 import { afterThisTest } from '../../support/cleanup.ts'
+import { framesIn } from '../../support/event-stream.ts'
 import { textOf } from '../../support/openai-server.ts'
+import { gatewayOn, token } from '../gateway-on.ts'
 
-export const token = 'a-token-of-thirty-two-characters'
+export { token }
 
 export type Reply = { status: number; headers: Record<string, string | string[] | undefined>; text: string; json: any }
 
@@ -33,8 +34,7 @@ export const aGateway = async (options: Partial<ServeOptions> = {}, app: Runtime
     },
     ...app,
   })
-  const served = { runtime: () => runtime, log: partsOf(runtime).environment.log, host: '127.0.0.1', port: 0, tokens: [token] }
-  const gateway = await serveGateway({ ...served, ...options })
+  const gateway = await gatewayOn(runtime, options)
   afterThisTest(async () => {
     await gateway.close()
     await runtime.close()
@@ -67,19 +67,5 @@ export const eventsOf = async (url: string, key: string, headers: Record<string,
     headers: { authorization: `Bearer ${token}`, ...headers },
     signal: stop.signal,
   })
-  async function* read(): AsyncGenerator<{ event: string; id?: string; data: any }> {
-    let rest = ''
-    for await (const chunk of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
-      const blocks = (rest + chunk).split('\n\n')
-      rest = blocks.pop() ?? ''
-      for (const block of blocks) {
-        const fields = Object.fromEntries(
-          block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
-        )
-        if (fields.data !== undefined)
-          yield { event: fields.event ?? '', ...(fields.id === undefined ? {} : { id: fields.id }), data: JSON.parse(fields.data) }
-      }
-    }
-  }
-  return { status: response.status, events: read(), stop: () => stop.abort() }
+  return { status: response.status, events: framesIn(response), stop: () => stop.abort() }
 }

@@ -2,10 +2,8 @@
 
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { serveGateway } from '../../../src/api/http/serve.ts'
 import { agent, createRuntime } from '../../../src/index.ts'
-import { partsOf } from '../../../src/runtime/index.ts'
-import { token } from './harness.ts'
+import { gatewayOn, token } from '../gateway-on.ts'
 
 const flood = { text: 'x'.repeat(15_000), chunkSize: 1 }
 
@@ -15,7 +13,7 @@ const aNode = async () => {
     agents: [agent({ name: 'main', model: 't/flood' })],
     models: { 't/flood': () => flood },
   })
-  const gateway = await serveGateway({ runtime: () => runtime, log: partsOf(runtime).environment.log, host: '127.0.0.1', port: 0, tokens: [token] })
+  const gateway = await gatewayOn(runtime)
   return { runtime, gateway, port: Number(new URL(gateway.url).port) }
 }
 
@@ -79,7 +77,7 @@ test('a client that breaks off its request is no error of ours', async () => {
     ['debug', 'info', 'warn', 'error'].map((level) => [level, (_: object, text = '') => logged.push(`${level}: ${text}`)]),
   )
   const runtime = await createRuntime({ transport: 'memory:', environment: { log: log as never } })
-  const gateway = await serveGateway({ runtime: () => runtime, log: partsOf(runtime).environment.log, host: '127.0.0.1', port: 0, tokens: [token] })
+  const gateway = await gatewayOn(runtime)
   const port = Number(new URL(gateway.url).port)
 
   const socket = await raw(port, `POST /rpc/health HTTP/1.1\nHost: 127.0.0.1:${port}\nAuthorization: Bearer ${token}\nContent-Length: 100\n\n{`)

@@ -1,11 +1,11 @@
 /** A tree on two nodes, shown by a gateway on one of them to the published receiver of the Stately inspector. */
 import { afterAll, expect, test, vi } from 'vitest'
-import { type Gateway, serveGateway } from '../../../src/api/http/serve.ts'
+import type { Gateway } from '../../../src/api/http/serve.ts'
 import { createRuntime, type Runtime } from '../../../src/index.ts'
 import { partsOf } from '../../../src/runtime/index.ts'
 import { machines } from '../../runtime/inspection/orders.ts'
 import { natsForAll } from '../../support/nats.ts'
-import { token } from '../http/harness.ts'
+import { gatewayOn } from '../gateway-on.ts'
 import { aReceiver, line } from './a-receiver.ts'
 
 const server = natsForAll()
@@ -25,8 +25,7 @@ const idOn = (runtime: Runtime, kind: string): string =>
 test('the receiver is told actors, events and snapshots of both nodes in their order, as one tree', async () => {
   const [here, there] = [await aNode(), await aNode()]
   await vi.waitFor(() => expect([...here.nodes(), ...there.nodes()].map(({ partitions }) => partitions > 16)).toEqual([true, true, true, true]))
-  const { log } = partsOf(here).environment
-  const gateway = await serveGateway({ runtime: () => here, log, host: '127.0.0.1', port: 0, tokens: [token] })
+  const gateway = await gatewayOn(here)
   running.push(gateway)
   const [id, child] = [idOn(there, 'order'), idOn(here, 'payment')]
   const order = here.actor('order', id, { payment: child })

@@ -5,7 +5,8 @@ import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
 } from 'ai'
 import { expect, test, vi } from 'vitest'
-import { aNode, Chat, partsIn, said, token } from './harness.ts'
+import { token } from '../gateway-on.ts'
+import { aNode, Chat, partsIn, said } from './harness.ts'
 
 const clientTools = [
   { name: 'locate', description: 'where the user is', inputSchema: { type: 'object', properties: { exact: { type: 'boolean' } } } },

@@ -2,13 +2,11 @@
 import { AbstractChat, type ChatInit, type ChatState, DefaultChatTransport, type UIMessage } from 'ai'
 import { z } from 'zod'
 import type { GatewayLimits } from '../../../src/api/http/limits.ts'
-import { serveGateway } from '../../../src/api/http/serve.ts'
 import type { ModelResponse } from '../../../src/contracts/model.ts'
 import { agent, createRuntime, type RuntimeOptions, tool } from '../../../src/index.ts'
-import { partsOf } from '../../../src/runtime/index.ts'
 import { afterThisTest } from '../../support/cleanup.ts'
-
-export const token = 'a-token-of-thirty-two-characters'
+import { allFramesIn } from '../../support/event-stream.ts'
+import { gatewayOn, token } from '../gateway-on.ts'
 
 const noUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0, cacheWriteTokens: 0 }
 
@@ -84,14 +82,7 @@ export const aNode = async (options: Partial<RuntimeOptions> & { limits?: Partia
     models: { 'test/pen': pen.model },
     ...own,
   })
-  const gateway = await serveGateway({
-    runtime: () => runtime,
-    log: partsOf(runtime).environment.log,
-    host: '127.0.0.1',
-    port: 0,
-    tokens: [token],
-    ...(limits === undefined ? {} : { limits }),
-  })
+  const gateway = await gatewayOn(runtime, limits === undefined ? {} : { limits })
   afterThisTest(async () => {
     await gateway.close()
     await runtime.close()
@@ -136,7 +127,4 @@ export const user = (text: string, id = 'u1') => ({ id, role: 'user', parts: [{ 
 export const said = (text: string, id?: string, sessionKey = 'main') => ({ id: sessionKey, messages: [user(text, id)], trigger: 'submit-message' })
 
 /** The parts of a response, and how it ended. */
-export const partsIn = async (response: Response): Promise<any[]> => {
-  const lines = (await response.text()).split('\n\n').filter((line) => line.startsWith('data: '))
-  return lines.map((line) => (line === 'data: [DONE]' ? '[DONE]' : JSON.parse(line.slice(6))))
-}
+export const partsIn = async (response: Response): Promise<any[]> => (await allFramesIn(response)).map(({ data }) => data)

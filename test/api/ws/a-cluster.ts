@@ -1,10 +1,10 @@
 /** Nodes on one store in memory, each with a gateway. */
-import { type Gateway, serveGateway } from '../../../src/api/http/serve.ts'
+import type { Gateway } from '../../../src/api/http/serve.ts'
 import { agent, createRuntime, type Model, type Runtime, scriptedModel } from '../../../src/index.ts'
-import { partsOf, systemEnvironment } from '../../../src/runtime/index.ts'
+import { systemEnvironment } from '../../../src/runtime/index.ts'
 import { createMemoryStore, openMemory } from '../../../src/transport/memory/open.ts'
 import { afterThisTest } from '../../support/cleanup.ts'
-import { token } from '../http/harness.ts'
+import { gatewayOn } from '../gateway-on.ts'
 
 /** Nodes on one store; those that do not resume work on nothing and only answer. */
 export const aCluster = () => {
@@ -32,8 +32,7 @@ export const aCluster = () => {
       models: { 'test/talk': model },
       resume,
     })
-    const { log } = partsOf(runtime).environment
-    const gateway = await serveGateway({ runtime: () => runtime, log, host: '127.0.0.1', port: 0, tokens: [token] })
+    const gateway = await gatewayOn(runtime)
     for (const one of [runtime, gateway]) afterThisTest(() => one.close())
     return { runtime, gateway }
   }

@@ -1,4 +1,4 @@
-/** Executables behind a real HTTP server, and a reader of server-sent events that is not ours. */
+/** Executables behind a real HTTP server. */
 import type { AddressInfo } from 'node:net'
 import { serve as serveNode } from '@hono/node-server'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/index.ts'
@@ -6,7 +6,6 @@ import { type AnyExecutable, type Handler, ladder, type ServeOptions, serve } fr
 import { afterThisTest } from '../../support/cleanup.ts'
 
 export const token = 'a-token-of-thirty-two-characters'
-export type Frame = { event: string; id?: string; data: any }
 
 export const listening = async (handler: Handler): Promise<string> => {
   const server = serveNode({ fetch: handler, hostname: '127.0.0.1', port: 0 })
@@ -27,27 +26,4 @@ export const aServer = async (executables: AnyExecutable[], options: Partial<Ser
       ...more,
     })
   return { runtime, url, post }
-}
-
-export async function* framesIn({ body }: Response): AsyncGenerator<Frame> {
-  let rest = ''
-  for await (const chunk of (body as ReadableStream<Uint8Array<ArrayBuffer>>).pipeThrough(new TextDecoderStream())) {
-    const blocks = (rest + chunk).split('\n\n')
-    rest = blocks.pop() ?? ''
-    for (const block of blocks) {
-      const fields = Object.fromEntries(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]))
-      if (fields.data === undefined) continue
-      yield {
-        event: fields.event ?? '',
-        ...(fields.id !== undefined && { id: fields.id }),
-        data: fields.data.startsWith('{') ? JSON.parse(fields.data) : fields.data,
-      }
-    }
-  }
-}
-
-export const all = async (response: Response): Promise<Frame[]> => {
-  const frames: Frame[] = []
-  for await (const frame of framesIn(response)) frames.push(frame)
-  return frames
 }

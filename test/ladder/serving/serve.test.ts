@@ -2,7 +2,8 @@
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { agent, batch, serve, supervisor, workflow } from '../../../src/ladder/index.ts'
-import { all, aServer, type Frame, framesIn, listening, token } from './a-server.ts'
+import { allFramesIn as all, type Frame, framesIn } from '../../support/event-stream.ts'
+import { aServer, listening, token } from './a-server.ts'
 
 const sum = workflow({
   name: 'sum',

@@ -1,8 +1,6 @@
 /** A node of its own process, with a conversation of many megabytes in it: says its port, and how much it keeps for those who do not read. */
-import { serveGateway } from '../../../../src/api/http/serve.ts'
 import { agent, createRuntime } from '../../../../src/index.ts'
-import { partsOf } from '../../../../src/runtime/index.ts'
-import { token } from './token.ts'
+import { gatewayOn } from '../../gateway-on.ts'
 
 const runtime = await createRuntime({
   transport: 'memory:',
@@ -12,12 +10,5 @@ const runtime = await createRuntime({
 const session = runtime.session('main')
 for (let turn = 0; turn < 160; turn++) await (await session.send('more', { idempotencyKey: `k${turn}` })).result()
 await (await runtime.session('small').send('more', { idempotencyKey: 'k' })).result()
-const gateway = await serveGateway({
-  runtime: () => runtime,
-  log: partsOf(runtime).environment.log,
-  host: '127.0.0.1',
-  port: 0,
-  tokens: [token],
-  answers: { unsentBytesMax: 48 * 1024 * 1024 },
-})
+const gateway = await gatewayOn(runtime, { answers: { unsentBytesMax: 48 * 1024 * 1024 } })
 process.stdout.write(`${new URL(gateway.url).port}\n`)

@@ -1,1 +1,0 @@
-export const token = 'a-token-of-thirty-two-characters'
