@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startAnthropicServer } from '../support/anthropic-server.ts'
 import { startOpenAiServer } from '../support/openai-server.ts'
-import { aFolder, aNode, start, statecast, testApp } from './run.ts'
+import { aFolder, aNode, statecast, testApp } from './run.ts'
 
 test('[SHOW-CHAT] two questions through a pipe are answered, one a line, through real tool calls', async () => {
   const folder = aFolder()
@@ -178,16 +178,6 @@ test('what a model says reaches the terminal without control characters, lines a
   const sent = await statecast({ folder: aFolder() }, 'send', 'main', 'escape', '--app', testApp)
 
   expect(sent.stdout).toBe('a�[2Jb\nc\td\n')
-})
-
-test('Ctrl-C stops the turn and leaves with 130', async () => {
-  const chat = start({ folder: aFolder(), keepStdinOpen: true }, 'chat', '--json', '--app', testApp)
-  chat.stdin.write('wait forever\n')
-  await chat.firstLine
-
-  chat.signal('SIGINT')
-
-  expect((await chat.ended).code).toBe(130)
 })
 
 test('of an answer in several steps a pipe gets all of them, from send and from chat', async () => {

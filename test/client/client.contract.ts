@@ -204,18 +204,6 @@ export const clientContract = (open: () => Promise<Opened>): void => {
     expect(await failureOf(asked.outcome)).toMatchObject({ code: 'cancelled' })
   })
 
-  test('a run is followed to its outcome although no event comes through', async () => {
-    const client = await aClient()
-    const deaf: Client = {
-      ...client,
-      events: async () => ({ events: (async function* () {})(), stop: () => undefined }),
-    }
-
-    const followed = await follow(deaf, { sessionKey: aKey(), message: 'hi' })
-
-    expect(await followed.outcome).toMatchObject({ text: 'echo hi' })
-  })
-
   test('a client that is closed leaves no reader waiting', async () => {
     const { client, close } = await open()
     const { events } = await client.events(aKey())

@@ -88,8 +88,3 @@ test('open streams and connections are there while they are open', async () => {
 
   await vi.waitFor(async () => expect((await scrape(world))('statecast_http_streams')).toBe(0))
 })
-
-test('they are for those who have the token', async () => {
-  const { call } = await aGateway()
-  expect(await call('GET', '/metrics', { headers: { authorization: '' } })).toMatchObject({ status: 401, json: { error: { code: 'unauthorised' } } })
-})

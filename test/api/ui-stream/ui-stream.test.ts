@@ -428,16 +428,6 @@ test('a message that joins the running turn, or waits for its end, gets the answ
   expect(await texts(waiting)).toEqual(['Third.'])
 })
 
-test('the conversation is that of every other client', async () => {
-  const { pen, chat, runtime } = await aNode()
-  const web = chat({ id: 'web:Ünï/../x' })
-  const sent = web.sendMessage({ text: 'hello' })
-  ;(await pen.next()).end({ text: 'Hi' })
-  await sent
-
-  expect(await runtime.session('web:Ünï/../x').history()).toMatchObject([{ text: 'hello' }, { text: 'Hi' }])
-})
-
 test('a node that shuts down says so in the stream', async () => {
   const { pen, post, gateway } = await aNode()
   const asked = post(said('hello'))
