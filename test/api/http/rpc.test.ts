@@ -65,22 +65,6 @@ test('[BAD-ID-NUL] a key with NUL is one like any other', async () => {
   expect((await rpc('agent.wait', { sessionKey: 'a\u0000b', runId: 'k' })).json).toMatchObject({ text: 'echo hi' })
 })
 
-test('chat.send answers at once, agent.wait with the outcome, also that of a turn that was stopped', async () => {
-  const { rpc } = await aGateway()
-
-  const sent = await rpc('chat.send', { sessionKey: 'main', message: 'hang', idempotencyKey: 'k' })
-  const tooEarly = await rpc('agent.wait', { sessionKey: 'main', runId: 'k', timeoutMs: 0 })
-  const stopped = await rpc('chat.abort', { sessionKey: 'main' })
-  const outcome = await rpc('agent.wait', { sessionKey: 'main', runId: 'k' })
-  const again = await rpc('chat.send', { sessionKey: 'main', message: 'hang', idempotencyKey: 'k' })
-
-  expect(sent.json).toEqual({ id: 'k', runId: 'k', status: 'started', seq: 1 })
-  expect(tooEarly).toMatchObject({ status: 504, json: { error: { code: 'timeout', retryable: true } } })
-  expect(stopped.status).toBe(200)
-  expect(outcome.json).toMatchObject({ runId: 'k', status: 'cancelled' })
-  expect(again.json).toMatchObject({ status: 'error', duplicate: true, cached: true, outcome: { status: 'cancelled', text: 'so far' } })
-})
-
 test('[INV-12] an approval is listed, decided once, and the second decision is told so', async () => {
   const { rpc } = await aGateway()
   await rpc('chat.send', { sessionKey: 'main', message: 'danger', idempotencyKey: 'k' })

@@ -28,23 +28,64 @@ test('[CH-72] the transcript is made again from the events alone, in a store tha
   expect(await history(to)).toEqual(kept)
 })
 
-test('[CH-77] who waits for a run that has ended is answered at once; who gives up waiting has stopped nothing', async () => {
-  const { gateway } = await aGateway()
-  const { request, event } = await aSocket(gateway.url)
-  await request('chat.send', { sessionKey: 'main', message: 'hang', idempotencyKey: 'k1' })
+type World = Awaited<ReturnType<typeof aGateway>>
+/** @returns the payload of a success, or the error with what says so at that door */
+type Ask = (command: string, input: object) => Promise<any>
 
-  const tooEarly = await request('agent.wait', { sessionKey: 'main', runId: 'k1', timeoutMs: 0 })
-  const { payload: view } = await request('sessions.get', { sessionKey: 'main' })
-  await request('chat.abort', { sessionKey: 'main' })
-  await event('chat', ({ state }) => state === 'aborted')
+const overHttp = async ({ rpc }: World): Promise<Ask> => {
+  return async (command, input) => {
+    const { status, json } = await rpc(command, input)
+    return status === 200 ? json : { refused: status, ...json.error }
+  }
+}
+const onTheSocket = async ({ gateway }: World): Promise<Ask> => {
+  const { request } = await aSocket(gateway.url)
+  return async (command, input) => {
+    const { ok, payload, error } = await request(command, input)
+    return ok ? payload : { refused: ok, ...error }
+  }
+}
 
-  expect(tooEarly).toMatchObject({ ok: false, error: { code: 'timeout', retryable: true, hint: expect.stringContaining('wait again') } })
-  expect(view.run).toMatchObject({ runId: 'k1' })
-  expect(await request('agent.wait', { sessionKey: 'main', runId: 'k1', timeoutMs: 0 })).toMatchObject({
-    ok: true,
-    payload: { runId: 'k1', status: 'cancelled', text: 'so far' },
-  })
-})
+test.each([
+  ['over HTTP', overHttp, 504],
+  ['on the socket', onTheSocket, false],
+] as const)(
+  '[CH-11, CH-12, CH-77] %s a message is acknowledged before its answer, a repeat runs nothing, and waiting stops nothing',
+  async (_, door, refused) => {
+    const world = await aGateway()
+    const ask = await door(world)
+    const watcher = await aSocket(world.gateway.url)
+    await watcher.request('chat.subscribe', { sessionKey: 'main' })
+    const send = () => ask('chat.send', { sessionKey: 'main', message: 'hang', idempotencyKey: 'k1' })
+    const wait = (timeoutMs?: number) => ask('agent.wait', { sessionKey: 'main', runId: 'k1', ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+
+    const first = await send()
+    const meanwhile = await send()
+    const tooEarly = await wait(0)
+    const view = await ask('sessions.get', { sessionKey: 'main' })
+    await watcher.event('chat', ({ message }) => message?.content.some((block) => block.type === 'text'))
+    const stopped = await ask('chat.abort', { sessionKey: 'main' })
+    const outcome = await wait()
+    await watcher.event('chat', ({ state }) => state === 'aborted')
+    const afterwards = await send()
+
+    expect(first).toEqual({ id: 'k1', runId: 'k1', status: 'started', seq: 1 })
+    expect(meanwhile).toMatchObject({ runId: 'k1', status: 'in_flight', duplicate: true })
+    expect(tooEarly).toMatchObject({ refused, code: 'timeout', retryable: true, hint: expect.stringContaining('wait again') })
+    expect(view.run).toMatchObject({ runId: 'k1' })
+    expect(stopped).toMatchObject({ aborted: true, runIds: ['k1'] })
+    expect(outcome).toMatchObject({ runId: 'k1', status: 'cancelled', text: 'so far' })
+    expect(await wait(0)).toEqual(outcome)
+    expect(afterwards).toMatchObject({
+      runId: 'k1',
+      status: 'error',
+      duplicate: true,
+      cached: true,
+      outcome: { status: 'cancelled', text: 'so far' },
+    })
+    expect(watcher.events('session.message').filter(({ id }) => id === 'k1')).toHaveLength(1)
+  },
+)
 
 /** A channel that keeps what it was given. */
 const aChannel = (id: string, broken = false) => {

@@ -282,24 +282,6 @@ test('[CH-08, CH-09] what is sent is checked and composed before anything is mad
   expect((await request('chat.history', { sessionKey: 'main' })).payload.messages[0]).toMatchObject({ text: 'caf\u00e9 now' })
 })
 
-test('[CH-11, CH-12] the acknowledgement names the run and waits for no model; the same key is in flight, then answered from memory', async () => {
-  const { gateway } = await aGateway()
-  const { request, event, events } = await aSocket(gateway.url)
-  const send = () => request('chat.send', { sessionKey: 'main', message: 'hang', idempotencyKey: 'k1' })
-
-  const first = await send()
-  const meanwhile = await send()
-  await event('chat', ({ message }) => message?.content.some((block) => block.type === 'text'))
-  await request('chat.abort', { sessionKey: 'main' })
-  await event('chat', ({ state }) => state === 'aborted')
-  const afterwards = await send()
-
-  expect(first.payload).toMatchObject({ runId: 'k1', status: 'started' })
-  expect(meanwhile.payload).toMatchObject({ runId: 'k1', status: 'in_flight', duplicate: true })
-  expect(afterwards.payload).toMatchObject({ runId: 'k1', status: 'error', cached: true, outcome: { status: 'cancelled', text: 'so far' } })
-  expect(events('session.message').filter(({ id }) => id === 'k1')).toHaveLength(1)
-})
-
 test('[CH-78, CH-79] a session is stopped with all that waits in it; what was said stays, once, and marked', async () => {
   const { gateway } = await aGateway()
   const { request, event } = await aSocket(gateway.url)
