@@ -167,8 +167,8 @@ test('a receiver stays, however many connections come from its host that say not
   expect(socket.readyState).toBe(WebSocket.OPEN)
 })
 
-test('so many receivers and addresses there may be, and 10,000 that come one after another leave nothing behind', async () => {
-  const { gateway, runtime, send, address, rpc } = await aNode({ relay: { receiversMax: 2 } })
+test('refuses receivers and addresses above their limits, and takes another receiver when one has left', async () => {
+  const { gateway, send, address, rpc } = await aNode({ relay: { receiversMax: 2 } })
   await send('o1', { type: 'note', text: 'hello' })
   const path = await address('o1')
   const first = [rawSocket(gateway.url, { path }), rawSocket(gateway.url, { path })]
@@ -182,16 +182,4 @@ test('so many receivers and addresses there may be, and 10,000 that come one aft
   for (let count = 0; count < 1_000; count++) made.push((await rpc('trace.relay', { kind: 'order', id: 'o1' })).status)
   expect(made.at(-1)).toBe(503)
   expect(made.filter((status) => status === 200)).toHaveLength(999)
-
-  const page = await aSocket(gateway.url)
-  for (let count = 0; count < 10_000; count++) {
-    page.send({ type: 'req', id: `s${count}`, method: 'trace.subscribe', params: { kind: 'order', id: `x${count}` } })
-    page.send({ type: 'req', id: `u${count}`, method: 'trace.unsubscribe', params: { kind: 'order', id: `x${count}` } })
-    if (count % 30 === 0) await page.until((frame) => frame.type === 'res' && frame.id === `u${count}`)
-  }
-  await page.until((frame) => frame.type === 'res' && frame.id === 'u9999')
-  expect((await page.request('trace.subscribe', { kind: 'order', id: 'o1' })).ok).toBe(true)
-  await send('o1', { type: 'note', text: 'more' })
-  await page.event('trace.grown', ({ id, seq }) => id === 'o1' && seq === 2)
-  expect((await runtime.health()).ready).toBe(true)
-}, 20_000)
+})
