@@ -1,18 +1,16 @@
 /** steer-backlog: a message that joins the run, and has a turn of its own after it. */
 import { expect, test } from 'vitest'
-import { expectEndedOnce, outcomes, story, worker } from '../runtime/harness.ts'
-import { ann, ask, listener, newest, restarted, turns } from './support.ts'
+import { expectEndedOnce, outcomes, story } from '../runtime/harness.ts'
+import { ann, ask, crashes, listener, newest, restart, turns } from './stage.ts'
 
-const _tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
-
-test.each(['', ' over a crash'])('[OC-11] steer-backlog: the message joins the run, and gets a turn of its own after it%s', async (crash) => {
+test.each(crashes)('[OC-11] steer-backlog: the message joins the run, and gets a turn of its own after it%s', async (crash) => {
   const { asked, script } = listener()
   await using told = await story(script, { queueMode: 'steer-backlog' })
   await told.say('cats', ann('a'))
   await told.clock.advance(40)
 
   const backlog = await told.say('dogs', ann('b'))
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   expect(backlog.status).toBe('queued')

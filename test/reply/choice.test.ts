@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest'
 import { agent } from '../../src/index.ts'
 import { story } from '../runtime/harness.ts'
+import { ann } from './stage.ts'
 
-const by = (messageId: string) => ({ idempotencyKey: messageId, origin: { channel: 'test', to: 'ann', messageId } })
 const models = { 'test/model': () => ({ text: 'usual' }), 'test/fast': () => ({ text: 'fast' }), 'test/secret': () => ({ text: 'secret' }) }
 
 test('[OC-100] by alias; what is not allowed is refused, and nothing changes', async () => {
   await using told = await story([], { choice: { allowed: ['test/fast'], aliases: { quick: 'test/fast' } }, runtime: { models } })
-  const said = async (text: string, id: string) => (await told.clock.until((await told.say(text, by(id))).result())).text
+  const said = async (text: string, id: string) => (await told.clock.until((await told.say(text, ann(id))).result())).text
 
   expect(await said('/model secret', '1')).toContain('may not be chosen')
   expect(await said('hi', '2')).toBe('usual')
@@ -65,9 +65,9 @@ test.each(['/think high', '/status', '/stop'])(
     await using told = await story([], { runtime: { models: { 'test/model': model } } })
     await told.clock.until((await told.say('one')).result())
     const thread = told.session('thread')
-    await told.clock.until(thread.send(order, { parent: 'main', ...by('o') }))
+    await told.clock.until(thread.send(order, { parent: 'main', ...ann('o') }))
     await told.clock.settle()
-    await told.clock.until((await told.clock.until(thread.send('and here?', { parent: 'main', ...by('t') }))).result())
+    await told.clock.until((await told.clock.until(thread.send('and here?', { parent: 'main', ...ann('t') }))).result())
 
     expect(asked.at(-1)).toEqual(['one', 'ok', 'and here?'])
   },

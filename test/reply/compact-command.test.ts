@@ -1,9 +1,8 @@
 /** /compact: what runs is stopped first, what comes meanwhile waits, and whoever asked gets an answer. */
 import { expect, test } from 'vitest'
 import { expectEndedOnce, expectNothingAlive, outcomes, story } from '../runtime/harness.ts'
-import { ann, ask, isSummary, known, listener, long, newest, reader, restarted, turns } from './support.ts'
+import { ann, ask, crashes, isSummary, known, listener, long, newest, reader, restart, turns } from './stage.ts'
 
-const crashes = ['', ' over a crash']
 test.each(crashes)('[OC-44] /compact during a run stops that first, then says how much shorter it became%s', async (crash) => {
   const slow = listener((request) => (isSummary(request) ? { text: 'SUMMARY', delayMs: 500 } : { text: `saw ${request.messages.length}` }))
   await using told = await story(slow.script)
@@ -13,7 +12,7 @@ test.each(crashes)('[OC-44] /compact during a run stops that first, then says ho
 
   await told.say('/compact keep the names', ann('4'))
   await told.clock.advance(200)
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   const { text } = await told.main.outcome('4')
@@ -84,7 +83,7 @@ test.each(crashes)('[OC-44] a stop during the compaction leaves the history as i
   for (const id of ['1', '2']) await ask(told, `${id} ${long}`, ann(id))
   await told.say('/compact', ann('3'))
   await told.clock.advance(500)
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
 
   await told.say('stop', ann('4'))
   await told.quiet()
@@ -104,7 +103,7 @@ test.each(crashes)('[OC-45] what comes during a compaction by command waits, wha
   await told.clock.advance(500)
 
   const waiting = [await told.say('four', ann('4')), await told.say('five', { ...ann('5'), queueMode: 'steer' })]
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   expect(waiting.map(({ status }) => status)).toEqual(['queued', 'queued'])

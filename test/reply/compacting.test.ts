@@ -1,10 +1,8 @@
 /** A conversation that grows too long: when it is shortened, what users hear of it, and what follows where that does not help. */
 import { expect, test } from 'vitest'
-import { outcomes, story, work, worker } from '../runtime/harness.ts'
-import { ann, ask, eventsOf, expectReplay, isSummary, known, listener, long, payloads, reader, restarted, texts } from './support.ts'
+import { outcomes, story, work } from '../runtime/harness.ts'
+import { ann, ask, crashes, eventsOf, expectReplay, isSummary, known, listener, long, payloads, reader, restart, texts, tools } from './stage.ts'
 
-const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
-const crashes = ['', ' over a crash']
 test.each(crashes)('[OC-42] an overflow on the first call: one compaction is counted, and nothing is answered twice%s', async (crash) => {
   const { script } = reader(4)
   await using told = await story(script)
@@ -12,7 +10,7 @@ test.each(crashes)('[OC-42] an overflow on the first call: one compaction is cou
 
   await told.say('3', ann('3'))
   await told.clock.advance(150)
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   expect(eventsOf(told, 'compacted')).toHaveLength(1)
@@ -118,7 +116,7 @@ test.each(crashes)('[OC-85] a new session with a compaction: first that it is ne
   await ask(told, '/verbose on', ann('v'))
   await told.say(`go ${long}`, ann('a'))
   await told.clock.advance(400)
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   const { sessionId } = (await told.main.view()).record

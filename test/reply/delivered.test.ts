@@ -2,9 +2,8 @@
 import { expect, test } from 'vitest'
 import type { Run } from '../../src/index.ts'
 import { expectNothingAlive, outcomes, type Story, story } from '../runtime/harness.ts'
-import { ann, ask, channels, eventsOf, listener, payloads, restarted, turns } from './support.ts'
+import { ann, ask, channels, crashes, eventsOf, listener, payloads, restart, turns } from './stage.ts'
 
-const crashes = ['', ' over a crash']
 /** What arrived, with the thread that it arrived in. What a crash lets arrive twice is the same under one key, by which a channel knows it again. */
 const arrived = ({ channel: { sends } }: Story): string[] =>
   sends.flatMap(({ outcome, route, payload, key }, index) =>
@@ -20,7 +19,7 @@ test.each(crashes)(
     await told.say('go', ann('a'))
     await told.say('one', ann('1', { thread: 'x' }))
     await told.say('two', ann('2', { thread: 'y' }))
-    if (crash) await restarted(told)
+    if (crash) await restart(told)
     await told.quiet()
 
     expect(arrived(told)).toEqual(['no thread: re: go', 'x: re: one', 'y: re: two'])
@@ -66,7 +65,7 @@ test.each([
   await using told = await story(listener().script)
   await told.say(text, ann('a', { thread: 'x' }))
   await told.clock.settle()
-  await restarted(told)
+  await restart(told)
   await told.clock.advance(1000)
 
   expect(told.channel.sends.map(({ route, payload }) => [route, payload.text])).toEqual([
@@ -91,7 +90,7 @@ test.each(crashes)('[OC-103] of a run that was stopped nothing arrives but that 
   await told.say('and then', ann('b'))
   await told.clock.advance(300)
   await told.say('stop', ann('c'))
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   expect(arrived(told)).toEqual(['no thread: Stopped. 1 waiting message was dropped.'])
@@ -101,7 +100,7 @@ test.each(crashes)('[OC-29, OC-30] "/new hello" in a thread: notice and answer a
   await using told = await story(listener().script)
   await ask(told, 'hi', ann('a', { thread: 'x' }))
   await told.say('/new hello', ann('b', { thread: 'x' }))
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   expect(arrived(told)).toEqual(['x: re: hi', 'x: New session started. Model: test/model.', 'x: re: hello'])
@@ -117,7 +116,7 @@ test.each(crashes)('[OC-44] /compact during a run: its answer arrives when it is
   await told.clock.advance(40)
   await told.say('/compact', ann('4', { thread: 'x' }))
   await told.clock.advance(200)
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   expect(arrived(told)).toEqual(['no thread: saw 1', 'no thread: saw 3', expect.stringMatching(/^x: Compacted: \d+ → \d+ tokens/)])
@@ -138,7 +137,7 @@ test.each(crashes)('[OC-84, OC-85, OC-86] notices first, then the answer, and th
   await ask(told, '/verbose on', ann('1'))
   await ask(told, '/usage full', ann('2'))
   await told.say('go', ann('3'))
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   const { sessionId } = (await told.main.view()).record

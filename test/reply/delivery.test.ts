@@ -3,12 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Channel, tool } from '../../src/index.ts'
 import type { ScriptedResponse } from '../../src/testing/index.ts'
-import { expectNothingAlive, type Story, story, work, worker } from '../runtime/harness.ts'
-import { arrived, asked, by, ended, eventsOf, expectReplay, lives, logged, reborn, since, staged, tried, words } from './stage.ts'
+import { expectNothingAlive, type Story, story, work } from '../runtime/harness.ts'
+import { ann, arrived, askToEnd, crashes, endOf, eventsOf, expectReplay, logged, restart, since, staged, tools, tried, words } from './stage.ts'
 
 /** Each paragraph is a block, and goes without waiting for more. */
 const short = { streaming: true, min: 10, max: 200, coalesce: { minChars: 1, maxChars: 10 } } as const
-const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
 /** Paragraphs, one a second; the last is followed by a second of silence, too. */
 const slowly = (...chunks: string[]): ScriptedResponse => ({ chunks: chunks.map((chunk) => `${chunk}\n\n`), deltaDelayMs: 1000 })
 
@@ -16,7 +15,7 @@ describe('streaming', () => {
   test('[OC-58] without it a long answer is exactly one final message', async () => {
     await using told = await staged([{ text: words(3000), deltaDelayMs: 10 }])
 
-    await asked(told, 'tell me', by('a'))
+    await askToEnd(told, 'tell me', ann('a'))
 
     expect(arrived(told)).toEqual([`final: ${words(3000)}`])
   })
@@ -33,7 +32,7 @@ describe('streaming', () => {
       channel: { settings: wish(channel), accounts: { work: wish(account) } },
     })
 
-    await asked(told, 'hi', by('a', { account: 'work' }))
+    await askToEnd(told, 'hi', ann('a', { account: 'work' }))
 
     expect(arrived(told)).toEqual([`${kind}: Hello there.`])
   })
@@ -44,8 +43,8 @@ describe('streaming', () => {
   ])('[OC-58] whoever sends a message decides for its answer alone: %s', async (streaming, otherwise, kind) => {
     await using told = await staged(() => ({ text: 'Hello there.' }), { delivery: { streaming: otherwise } })
 
-    await asked(told, 'hi', { ...by('a'), streaming })
-    await asked(told, 'hi', by('b'))
+    await askToEnd(told, 'hi', { ...ann('a'), streaming })
+    await askToEnd(told, 'hi', ann('b'))
 
     expect(arrived(told)).toEqual([`${kind}: Hello there.`, `${otherwise ? 'block' : 'final'}: Hello there.`])
   })
@@ -53,30 +52,30 @@ describe('streaming', () => {
   test('[OC-58] blocks go as the text grows, or when the message is over; even then none is too long', async () => {
     const texts = [words(900, 'one'), words(900, 'two')]
     await using growing = await staged([slowly(...texts)], { delivery: { streaming: true } })
-    await growing.say('go', by('a'))
+    await growing.say('go', ann('a'))
     await growing.clock.advance(1100)
     // The second one waits for a second without another.
     expect(arrived(growing)).toEqual([`block: ${texts[0]}`])
 
     await using atEnd = await staged([slowly(...texts)], { delivery: { streaming: true, boundary: 'message_end' } })
-    await atEnd.say('go', by('a'))
+    await atEnd.say('go', ann('a'))
     await atEnd.clock.advance(900)
     expect(arrived(atEnd)).toEqual([])
-    await ended(atEnd, 'a')
+    await endOf(atEnd, 'a')
     expect(atEnd.channel.sends.every(({ kind, payload }) => kind === 'block' && (payload.text ?? '').length <= 1200)).toBe(true)
     expect(atEnd.channel.texts.join(' ').replace(/\s+/g, ' ')).toBe(texts.join(' '))
   })
 
-  test.each(lives)('[OC-59] code of 3,000 characters: every message is whole Markdown, and together they are the code%s', async (life) => {
+  test.each(crashes)('[OC-59] code of 3,000 characters: every message is whole Markdown, and together they are the code%s', async (crash) => {
     const lines = Array.from({ length: 100 }, (_, place) => `const line${String(place).padStart(3, '0')} = "${'x'.repeat(12)}"`)
     const code = `\`\`\`ts\n${lines.join('\n')}\n\`\`\``
     expect(code.length).toBeGreaterThanOrEqual(3000)
     await using told = await staged([{ text: code, chunkSize: 100, deltaDelayMs: 100 }], { delivery: { streaming: true } })
-    await told.say('code, please', by('a'))
+    await told.say('code, please', ann('a'))
     await told.clock.until(() => arrived(told).length === 1)
     await told.clock.advance(20)
-    await reborn(told, life)
-    await ended(told, 'a')
+    if (crash) await restart(told)
+    await endOf(told, 'a')
 
     const texts = told.channel.texts
     expect(told.channel.sends.every(({ kind }) => kind === 'block')).toBe(true)
@@ -94,7 +93,7 @@ describe('streaming', () => {
       delivery: { streaming: true, min: 290, coalesce: { minChars: 800 } },
     })
 
-    await told.say('go', by('a'))
+    await told.say('go', ann('a'))
     await told.clock.advance(5000)
 
     expect(told.channel.sends).toMatchObject([{ at: 1400, kind: 'block', payload: { text: texts.join('\n\n') } }])
@@ -111,7 +110,7 @@ describe('streaming', () => {
         delivery: { streaming: true, min: 290, ...has('agent') },
         channel: { blocks: has('adapter'), settings: has('channel'), accounts: { work: has('account') } },
       })
-      await told.say('go', by('a', { account: 'work' }))
+      await told.say('go', ann('a', { account: 'work' }))
       await told.clock.advance(5000)
       return told.channel.sends.map(({ at }) => at)
     }
@@ -123,15 +122,15 @@ describe('streaming', () => {
     expect(await sentAt()).toEqual([1400])
   })
 
-  test.each(lives)('[OC-61] A, B and A again come in this order, however slow A is, each under a key of its own%s', async (life) => {
+  test.each(crashes)('[OC-61] A, B and A again come in this order, however slow A is, each under a key of its own%s', async (crash) => {
     await using told = await staged([slowly('This is A.', 'This is B.', 'This is A.')], { delivery: short })
     told.channel.delay(5000)
-    await told.say('go', by('a'))
+    await told.say('go', ann('a'))
     await told.clock.advance(4900)
     expect(tried(told)).toEqual(['block: This is A.'])
     await told.clock.advance(200)
-    await reborn(told, life)
-    await ended(told, 'a')
+    if (crash) await restart(told)
+    await endOf(told, 'a')
 
     expect(tried(told)).toEqual(['block: This is A.', 'block: This is B.', 'block: This is A.'])
     expect(new Set(told.channel.sends.map(({ key }) => key)).size).toBe(3)
@@ -141,7 +140,7 @@ describe('streaming', () => {
     await using told = await staged([slowly('This is A.', 'This is B.')], { delivery: short })
     told.channel.fail(1)
 
-    await asked(told, 'go', by('a'))
+    await askToEnd(told, 'go', ann('a'))
 
     expect(tried(told).slice(0, 2)).toEqual(['block: This is A.', 'block: This is B.'])
     expect(logged(told, 'could not be sent')).toHaveLength(1)
@@ -155,7 +154,7 @@ describe('streaming', () => {
     await using told = await staged([{ text: 'This is A.' }], { delivery })
     trouble(told)
 
-    const outcome = await asked(told, 'go', by('a'))
+    const outcome = await askToEnd(told, 'go', ann('a'))
 
     expect(outcome).toMatchObject({ type: 'final', outcome: 'replied', text: 'This is A.' })
     expect(outcome.undelivered).toBe(undelivered)
@@ -165,11 +164,11 @@ describe('streaming', () => {
 
   test('[OC-61] where its channel is gone after a restart nothing arrives, and the outcome says so', async () => {
     await using told = await staged([{ text: 'Hello.', delayMs: 100 }])
-    await told.say('go', by('a'))
+    await told.say('go', ann('a'))
     await told.crash()
     await told.restart({ channels: [] })
 
-    expect(await ended(told, 'a')).toMatchObject({ type: 'final', text: 'Hello.', undelivered: 1 })
+    expect(await endOf(told, 'a')).toMatchObject({ type: 'final', text: 'Hello.', undelivered: 1 })
   })
 
   test.each([
@@ -179,7 +178,7 @@ describe('streaming', () => {
   ])('[OC-61] %s makes nothing be said twice', async (_, chunks) => {
     await using told = await staged([{ chunks, deltaDelayMs: 1 }], { delivery: { streaming: true } })
 
-    const { text } = await asked(told, 'go', by('a'))
+    const { text } = await askToEnd(told, 'go', ann('a'))
 
     expect(told.channel.texts.join(' ').replace(/\s+/g, ' ')).toBe(text.replace(/\s+/g, ' '))
   })
@@ -192,14 +191,14 @@ describe('streaming', () => {
         : { text: `${words(3000).replaceAll(' ', '\n')}${'\n'.repeat(20_000)}and more`, chunkSize: 20 }
     await using told = await staged(script, { delivery: { streaming: true } })
 
-    await asked(told, 'go', by('a'))
+    await askToEnd(told, 'go', ann('a'))
 
     expect(told.channel.texts.join(' ').replace(/\s+/g, ' ')).toBe(`${words(3000)} and more`)
   })
 
   test('[OC-61] what the session says about a message and what is answered to another never share a key', async () => {
     await using told = await staged(() => ({ text: 'the answer' }), { delivery: {} })
-    for (const id of ['a', 'a:report', 'a:answer', 'a/report']) await asked(told, `${id} /status`, by(id))
+    for (const id of ['a', 'a:report', 'a:answer', 'a/report']) await askToEnd(told, `${id} /status`, ann(id))
 
     const keys = told.channel.sends.map(({ key }) => key)
     expect(keys).toHaveLength(8)
@@ -211,14 +210,14 @@ describe('streaming', () => {
       ({ messages }) => ({ text: messages.length > 1 ? `I was told: ${JSON.stringify(messages.at(-1))}` : words(3000) }),
       { delivery: { streaming: true, pacing: { minMs: 1000, maxMs: 1000 } } },
     )
-    await told.say('go', by('a'))
+    await told.say('go', ann('a'))
     await told.clock.advance(500)
     expect((await told.main.view()).state).toEqual({ running: 'delivering' })
-    await told.say('/stop', by('b'))
+    await told.say('/stop', ann('b'))
 
-    expect(await ended(told, 'a')).toMatchObject({ outcome: 'replied', undelivered: 1 })
+    expect(await endOf(told, 'a')).toMatchObject({ outcome: 'replied', undelivered: 1 })
     expect((await told.main.view()).record.abortedLastRun).toBe(true)
-    expect((await asked(told, 'go on', by('c'))).text).toContain('your last answer was stopped')
+    expect((await askToEnd(told, 'go on', ann('c'))).text).toContain('your last answer was stopped')
   })
 
   test('[OC-61] whatever an adapter throws, it is a message that did not arrive', async () => {
@@ -230,7 +229,7 @@ describe('streaming', () => {
     await using told = await staged([{ text: 'Hello.' }])
     told.channel.fail(1, thrown)
 
-    expect(await asked(told, 'hi', by('a'))).toMatchObject({ outcome: 'replied', undelivered: 1 })
+    expect(await askToEnd(told, 'hi', ann('a'))).toMatchObject({ outcome: 'replied', undelivered: 1 })
     expect(logged(told, 'could not be sent')).toHaveLength(1)
   })
 
@@ -242,18 +241,18 @@ describe('streaming', () => {
     const answers = { send: () => given } as unknown as Partial<Channel>
     const plain: Channel = { id: 'test', markdown: true, textMax: 4000, ...answers, send: answers.send as Channel['send'] }
     await using told = await story([{ text: 'Hello.' }], { runtime: { channels: [plain] } })
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
 
     expect(eventsOf(told, 'block')).toMatchObject([messageId === undefined ? { kind: 'final' } : { kind: 'final', messageId }])
   })
 
-  test.each(lives)('[OC-61] a process that dies while a block is on its way: it may come again, but under its key%s', async (life) => {
+  test.each(crashes)('[OC-61] a process that dies while a block is on its way: it may come again, but under its key%s', async (_crash) => {
     await using told = await staged([slowly('This is A.', 'This is B.')], { delivery: short })
     told.channel.hang(2)
-    await told.say('go', by('a'))
+    await told.say('go', ann('a'))
     await told.clock.advance(3000)
-    await reborn(told, life || 'yes')
-    await ended(told, 'a')
+    await restart(told)
+    await endOf(told, 'a')
 
     const keys = told.channel.sends.map(({ key, payload }) => `${payload.text} ${key}`)
     expect(arrived(told)).toEqual(['block: This is A.', 'block: This is B.'])
@@ -267,7 +266,7 @@ describe('trouble', () => {
       delivery: short,
     })
     told.channel.hang(2)
-    await told.say('go', by('a'))
+    await told.say('go', ann('a'))
     await told.clock.until(() => told.channel.sends.length === 2)
     const began = since(told)
     await told.clock.advance(14_999)
@@ -276,7 +275,7 @@ describe('trouble', () => {
     expect(told.channel.sends[1]?.outcome).toBe('aborted')
     expect(since(told) - began).toBe(15_000)
 
-    await ended(told, 'a')
+    await endOf(told, 'a')
 
     expect(tried(told).slice(0, 2)).toEqual(['block: This is A.', 'block: This is B.'])
     expect(arrived(told)).toHaveLength(2)
@@ -291,11 +290,11 @@ describe('trouble', () => {
       delivery: { ...short, sendTimeoutMs: 1000 },
     })
     told.channel.hang(2)
-    await told.say('go', by('a'))
+    await told.say('go', ann('a'))
     await told.clock.until(() => told.channel.sends[1]?.outcome === 'aborted')
     await told.clock.advance(100)
-    await reborn(told)
-    await ended(told, 'a')
+    await restart(told)
+    await endOf(told, 'a')
 
     expect(arrived(told)).toEqual(['block: This is A.', 'final: This is A.\n\nThis is B.\n\nThis is C.\n\nThis is D.'])
   })
@@ -304,7 +303,7 @@ describe('trouble', () => {
     await using told = await staged([slowly('This is A.')], { delivery: { ...short, sendTimeoutMs } })
     told.channel.delay(100_000)
 
-    await asked(told, 'go', by('a'))
+    await askToEnd(told, 'go', ann('a'))
 
     expect(arrived(told)).toEqual(['block: This is A.'])
     expect(since(told)).toBeGreaterThanOrEqual(100_000)
@@ -313,7 +312,7 @@ describe('trouble', () => {
   test('[OC-65] what was streamed to its end is not sent again', async () => {
     await using told = await staged([{ text: 'This is A.\n\nThis is B.' }], { delivery: short })
 
-    expect(await asked(told, 'go', by('a'))).toMatchObject({ type: 'final', text: 'This is A.\n\nThis is B.' })
+    expect(await askToEnd(told, 'go', ann('a'))).toMatchObject({ type: 'final', text: 'This is A.\n\nThis is B.' })
 
     expect(tried(told)).toEqual(['block: This is A.', 'block: This is B.'])
   })
@@ -322,7 +321,7 @@ describe('trouble', () => {
     await using told = await staged([{ text: 'Let me see.', calls: [work('x')] }, { text: 'It is cold.' }], { tools, delivery: short })
     told.channel.fail(2)
 
-    await asked(told, 'how is it', by('a'))
+    await askToEnd(told, 'how is it', ann('a'))
 
     expect(arrived(told)).toEqual(['block: Let me see.', 'final: It is cold.'])
   })
@@ -336,7 +335,7 @@ test('[OC-63] sound before a wish to have it as a voice message: it waits for th
     },
   )
 
-  await asked(told, 'sing', by('a'))
+  await askToEnd(told, 'sing', ann('a'))
 
   expect(told.channel.sends.map(({ payload: { replyTo: _, ...payload } }) => payload)).toEqual([
     { text: 'Listen.' },
@@ -345,16 +344,16 @@ test('[OC-63] sound before a wish to have it as a voice message: it waits for th
   ])
 })
 
-test.each(lives)('[OC-64, OC-04] what waits when the model has ended is delivered before the outcome is told%s', async (life) => {
+test.each(crashes)('[OC-64, OC-04] what waits when the model has ended is delivered before the outcome is told%s', async (crash) => {
   await using told = await staged([{ text: words(500) }], { delivery: { streaming: true } })
   told.channel.delay(3000)
-  await told.say('go', by('a'))
+  await told.say('go', ann('a'))
   await told.clock.advance(2990)
   expect(eventsOf(told, 'final')).toEqual([])
   expect(told.channel.sends[0]?.outcome).toBe('sending')
   await told.clock.advance(20)
-  await reborn(told, life)
-  await ended(told, 'a')
+  if (crash) await restart(told)
+  await endOf(told, 'a')
 
   expect(arrived(told)).toEqual([`block: ${words(500)}`])
   const said = told.events('main').map(({ type }) => type)
@@ -362,7 +361,7 @@ test.each(lives)('[OC-64, OC-04] what waits when the model has ended is delivere
   await expectNothingAlive(told)
 })
 
-test.each(lives)('[OC-66] what was said goes before the tool that follows begins%s', async (life) => {
+test.each(crashes)('[OC-66] what was said goes before the tool that follows begins%s', async (crash) => {
   const sent: number[] = []
   const look = tool({
     name: 'work',
@@ -381,10 +380,10 @@ test.each(lives)('[OC-66] what was said goes before the tool that follows begins
       delivery: { streaming: true },
     },
   )
-  await told.say('how is it', by('a'))
+  await told.say('how is it', ann('a'))
   await told.clock.advance(500)
-  await reborn(told, life)
-  await ended(told, 'a')
+  if (crash) await restart(told)
+  await endOf(told, 'a')
 
   expect(sent).toEqual([1])
   expect(tried(told)).toEqual(['block: Let me see.', 'block: It is cold.'])
@@ -403,7 +402,7 @@ describe('what is being written', () => {
     const { shown, channel } = drafts()
     await using told = await staged([{ text: 'NO_REPLY', chunkSize: 1, deltaDelayMs: 100 }], { delivery: live, channel })
 
-    expect(await asked(told, 'hm', by('a'))).toMatchObject({ outcome: 'silent' })
+    expect(await askToEnd(told, 'hm', ann('a'))).toMatchObject({ outcome: 'silent' })
 
     expect([shown, told.channel.typed, tried(told)]).toEqual([[], [], []])
   })
@@ -415,7 +414,7 @@ describe('what is being written', () => {
       { delivery: live, channel },
     )
 
-    await asked(told, 'tea?', by('a'))
+    await askToEnd(told, 'tea?', ann('a'))
 
     expect(shown.at(-1)).toBe('text: Tea is ready.')
     expect(shown.join('\n')).not.toMatch(/think|want|<|HEART|_OK/)
@@ -426,7 +425,7 @@ describe('what is being written', () => {
     const { shown, channel } = drafts()
     await using told = await staged([{ reasoning: 'let me think', text: 'Tea is ready.' }], { delivery: { ...live, reasoning: 'stream' }, channel })
 
-    await asked(told, 'tea?', by('a'))
+    await askToEnd(told, 'tea?', ann('a'))
 
     expect(shown.at(-1)).toBe('reasoning: let me think')
     expect(shown.some((text) => text.startsWith('text'))).toBe(false)
@@ -437,7 +436,7 @@ describe('what is being written', () => {
     const { shown, channel } = drafts()
     await using told = await staged([{ chunks: ['[[reply', '_to: m7]] Look', ' here. MEDIA: no'], deltaDelayMs: 100 }], { delivery: live, channel })
 
-    await asked(told, 'where', by('a'))
+    await askToEnd(told, 'where', ann('a'))
 
     expect(shown.join('\n')).not.toMatch(/\[|reply/)
     expect(told.channel.sends.map(({ payload }) => payload)).toEqual([{ text: 'Look here. MEDIA: no', replyTo: 'm7', replyTagged: true }])
@@ -448,7 +447,7 @@ describe('the order of all messages', () => {
   test('[OC-72] a natural pause of 0.8 to 2.5 s between three blocks, and none before the first', async () => {
     await using told = await staged([{ text: 'This is A.\n\nThis is B.\n\nThis is C.' }], { delivery: { ...short, pacing: 'natural' } })
 
-    await asked(told, 'go', by('a'))
+    await askToEnd(told, 'go', ann('a'))
 
     const times = told.channel.sends.map(({ at }) => at)
     expect(times).toHaveLength(3)
@@ -474,7 +473,7 @@ describe('the order of all messages', () => {
     )
     told.channel.delay(300)
 
-    await asked(told, 'how is it', by('a'))
+    await askToEnd(told, 'how is it', ann('a'))
 
     expect(told.channel.sends.map(({ kind, at }) => [kind, at])).toEqual([
       ['block', 0],
@@ -485,16 +484,16 @@ describe('the order of all messages', () => {
     ])
   })
 
-  test.each(lives)('[OC-73] a slow message of a tool is waited for before anything is decided%s', async (life) => {
+  test.each(crashes)('[OC-73] a slow message of a tool is waited for before anything is decided%s', async (crash) => {
     await using told = await staged([{ calls: [work('x')] }, { text: 'NO_REPLY' }], { tools, verbose: 'on' })
     told.channel.delay(5000)
-    await told.say('go', by('a'))
+    await told.say('go', ann('a'))
     await told.clock.advance(4000)
     expect(eventsOf(told, 'final')).toEqual([])
     await told.clock.advance(1100)
-    await reborn(told, life)
+    if (crash) await restart(told)
 
-    expect(await ended(told, 'a')).toMatchObject({ outcome: 'silent' })
+    expect(await endOf(told, 'a')).toMatchObject({ outcome: 'silent' })
     const said = told.events('main').map(({ type }) => type)
     expect(said.indexOf('block')).toBeLessThan(said.indexOf('final'))
     expect(arrived(told)).toEqual(['tool: Tool work: {"name":"x","ms":0}'])
@@ -511,10 +510,10 @@ test('[OC-61, OC-64, OC-65] whenever the process dies, each message arrives once
       { tools, verbose: 'on', usage: 'tokens', delivery: short },
     )
     for (let nth = 1; nth < 20; nth++) told.channel.delay(100, nth)
-    await told.say('go', by('a'))
+    await told.say('go', ann('a'))
     await told.clock.advance(ms)
-    await reborn(told)
-    await ended(told, 'a')
+    await restart(told)
+    await endOf(told, 'a')
 
     // What was on its way at that moment may come again, under its key.
     const messages = new Map(told.channel.sends.map(({ key, kind, payload }) => [key, `${kind}: ${payload.text}`]))
@@ -539,24 +538,24 @@ test('[OC-06] a channel that takes 50 characters gets no more at a time, streame
   for (const streaming of [true, false]) {
     await using told = await staged([{ text, deltaDelayMs: 10 }], { delivery: { streaming }, channel: { textMax: 50 } })
 
-    await asked(told, 'count', by('a'))
+    await askToEnd(told, 'count', ann('a'))
 
     expect(Math.max(...told.channel.texts.map(({ length }) => length))).toBeLessThanOrEqual(50)
     expect(told.channel.texts.join(' ')).toBe(text)
   }
 })
 
-test.each(lives)('[OC-22] what waited is answered where it was asked, though somebody wrote from elsewhere since%s', async (life) => {
+test.each(crashes)('[OC-22] what waited is answered where it was asked, though somebody wrote from elsewhere since%s', async (crash) => {
   await using told = await staged(
     [1, 2, 3].map((n) => ({ text: `answer ${n}`, delayMs: 1000 })),
     { queueMode: 'followup' },
   )
-  await told.say('one', by('1', { to: 'ann' }))
+  await told.say('one', ann('1', { to: 'ann' }))
   await told.clock.advance(100)
-  await told.say('two', by('2', { to: 'bea' }))
-  await told.say('three', by('3', { to: 'cid', thread: 't' }))
+  await told.say('two', ann('2', { to: 'bea' }))
+  await told.say('three', ann('3', { to: 'cid', thread: 't' }))
   await told.clock.advance(200)
-  await reborn(told, life)
+  if (crash) await restart(told)
   await told.quiet()
 
   expect(told.channel.sends.map(({ route, payload, outcome }) => [route.to, route.thread, payload.text, outcome])).toEqual([
@@ -574,12 +573,12 @@ test.each([
   ['stopped', [{ text: 'Hello.\n\nAnd more.', deltaDelayMs: 5000 }], 'aborted'],
 ] as const)('[OC-04] a turn that is %s leaves no timer, no typing and no child', async (how, script, type) => {
   await using told = await staged([...script], { delivery: short })
-  const run = await told.say('go', by('a'))
+  const run = await told.say('go', ann('a'))
   run.result().catch(() => undefined)
   await told.clock.advance(200)
   if (how === 'stopped') await told.clock.until(told.main.cancel())
 
-  expect(await ended(told, 'a')).toMatchObject({ type })
+  expect(await endOf(told, 'a')).toMatchObject({ type })
 
   await told.clock.advance(1000)
   await expectNothingAlive(told)
@@ -592,10 +591,10 @@ test.each([
 // The stream ends with `stream.abort` at once, so what its effect says of the end of typing is lost.
 test('[OC-04] whoever follows a turn that is stopped hears that nobody types any more', async () => {
   await using told = await staged([{ text: 'Hello.', deltaDelayMs: 5000 }])
-  await told.say('go', by('a'))
+  await told.say('go', ann('a'))
   await told.clock.advance(200)
   await told.clock.until(told.main.cancel())
-  await ended(told, 'a')
+  await endOf(told, 'a')
   await told.clock.advance(1000)
 
   expect(eventsOf(told, 'typing').map(({ active }) => active)).toEqual([true, false])
@@ -604,16 +603,16 @@ test('[OC-04] whoever follows a turn that is stopped hears that nobody types any
 test('[OC-06] what arrived late has arrived, also when its turn is over', async () => {
   await using told = await staged([{ text: 'Hello.' }])
   told.channel.delay(1000)
-  await asked(told, 'hi', by('a'))
+  await askToEnd(told, 'hi', ann('a'))
 
   expect(told.channel.texts).toEqual(['Hello.'])
 })
 
 test.each(['steered', 'queued'] as const)('[OC-04] a message that is %s leaves no typing of its own', async (status) => {
   await using told = await staged([{ text: 'one', delayMs: 1000 }, { text: 'two' }], { queueMode: status === 'steered' ? 'steer' : 'followup' })
-  await told.say('go', by('a'))
+  await told.say('go', ann('a'))
   await told.clock.advance(100)
-  expect(await told.say('and', by('b', { to: 'bea' }))).toMatchObject({ status })
+  expect(await told.say('and', ann('b', { to: 'bea' }))).toMatchObject({ status })
   await told.clock.advance(500)
 
   expect(eventsOf(told, 'typing').map(({ runId, route }) => [runId, route.to])).toEqual([['a', 'ann']])
@@ -638,9 +637,9 @@ describe('the order of phases', () => {
       },
       { tools, verbose: 'on', usage: 'tokens', delivery: short, memoryFlush: { prompt: 'take notes' } },
     )
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
     const before = told.events('main').length
-    await asked(told, 'how is it', by('b'))
+    await askToEnd(told, 'how is it', ann('b'))
     await expectReplay(told)
     return told
       .events('main')
@@ -668,14 +667,14 @@ describe('the order of phases', () => {
   })
 })
 
-test.each(lives)('[OC-09, OC-12] what is said while the answer is being delivered gets a turn of its own%s', async (life) => {
+test.each(crashes)('[OC-09, OC-12] what is said while the answer is being delivered gets a turn of its own%s', async (crash) => {
   await using told = await staged(({ messages }) => ({ text: `saw ${messages.length}` }), { queueMode: 'steer' })
   told.channel.delay(3000)
-  await told.say('one', by('a'))
+  await told.say('one', ann('a'))
   await told.clock.advance(1000)
-  expect(await told.say('two', by('b'))).toMatchObject({ status: 'queued' })
-  await reborn(told, life)
-  await ended(told, 'b')
+  expect(await told.say('two', ann('b'))).toMatchObject({ status: 'queued' })
+  if (crash) await restart(told)
+  await endOf(told, 'b')
 
   expect(arrived(told)).toEqual(['final: saw 1', 'final: saw 3'])
   await expectReplay(told)
@@ -687,7 +686,7 @@ test('[OC-62] of a message in parts the first that takes too long counts, and th
   await using told = await staged([slowly(...paragraphs)], { channel: { textMax: 60 }, responsePrefix: 'PREFIX PREFIX PREFIX', delivery: limits })
   told.channel.hang(1)
   told.channel.fail(2)
-  await asked(told, 'go', by('a'))
+  await askToEnd(told, 'go', ann('a'))
 
   expect(told.channel.sends.map(({ kind }) => kind).slice(1)).not.toContain('block')
 })

@@ -6,45 +6,48 @@ import type { Model, ModelRequest } from '../../src/contracts/model.ts'
 import type { Origin } from '../../src/contracts/reply.ts'
 import { tool } from '../../src/index.ts'
 import type { ScriptedResponse } from '../../src/testing/index.ts'
-import { expectNothingAlive, outcomes, type Story, work, worker } from '../runtime/harness.ts'
-import { arrived, asked, by, ended, eventsOf, expectReplay, lives, logged, reborn, staged, words } from './stage.ts'
-
-const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
-const shortens = ({ instructions }: ModelRequest): boolean => instructions.startsWith('You shorten')
-const newestText = ({ messages }: ModelRequest): string => {
-  const newest = messages.findLast(({ role }) => role === 'user')
-  return newest?.role === 'user' ? newest.text : ''
-}
-/** A model that keeps what it was asked. */
-const listening = (answer: (request: ModelRequest) => ScriptedResponse) => {
-  const requests: ModelRequest[] = []
-  const script = (request: ModelRequest) => {
-    requests.push(request)
-    return answer(request)
-  }
-  return { requests, script }
-}
+import { expectNothingAlive, outcomes, type Story, work } from '../runtime/harness.ts'
+import {
+  ann,
+  arrived,
+  askToEnd,
+  crashes,
+  endOf,
+  eventsOf,
+  expectReplay,
+  isSummary,
+  listener,
+  logged,
+  newestText,
+  restart,
+  staged,
+  tools,
+  words,
+} from './stage.ts'
 
 describe('fallback', () => {
-  test.each(lives)('[OC-48] the first model wants to be left alone, the next one answers; one attempt is told, with its reason%s', async (life) => {
-    const { requests, script } = listening(() => ({ error: { status: 429, message: 'slow down' } }))
-    await using told = await staged(script, {
-      models: { 'other/b': [{ text: 'hello', delayMs: 1000 }] },
-      fallbacks: ['test/model', 'other/b', 'other/b'],
-    })
-    await told.say('hi', by('a'))
-    await told.clock.advance(500)
-    await reborn(told, life)
+  test.each(crashes)(
+    '[OC-48] the first model wants to be left alone, the next one answers; one attempt is told, with its reason%s',
+    async (crash) => {
+      const { asked, script } = listener(() => ({ error: { status: 429, message: 'slow down' } }), 0)
+      await using told = await staged(script, {
+        models: { 'other/b': [{ text: 'hello', delayMs: 1000 }] },
+        fallbacks: ['test/model', 'other/b', 'other/b'],
+      })
+      await told.say('hi', ann('a'))
+      await told.clock.advance(500)
+      if (crash) await restart(told)
 
-    const attempts = [{ model: 'test/model', reason: 'rate_limit', error: { code: 'provider_rate_limit', message: 'slow down' } }]
-    expect(await ended(told, 'a')).toMatchObject({ type: 'final', text: 'hello', model: 'other/b', attempts })
-    expect(eventsOf(told, 'fallback')).toMatchObject([{ runId: 'a', model: 'other/b', attempts }])
-    expect(eventsOf(told, 'usage')).toEqual([])
-    expect(requests).toHaveLength(1)
-    expect(arrived(told)).toEqual(['final: hello'])
-    await expectNothingAlive(told)
-    await expectReplay(told)
-  })
+      const attempts = [{ model: 'test/model', reason: 'rate_limit', error: { code: 'provider_rate_limit', message: 'slow down' } }]
+      expect(await endOf(told, 'a')).toMatchObject({ type: 'final', text: 'hello', model: 'other/b', attempts })
+      expect(eventsOf(told, 'fallback')).toMatchObject([{ runId: 'a', model: 'other/b', attempts }])
+      expect(eventsOf(told, 'usage')).toEqual([])
+      expect(asked).toHaveLength(1)
+      expect(arrived(told)).toEqual(['final: hello'])
+      await expectNothingAlive(told)
+      await expectReplay(told)
+    },
+  )
 
   test.each([
     ['an agent that lists none has those of the runtime', {}, 'other/b'],
@@ -57,7 +60,7 @@ describe('fallback', () => {
       ...definition,
     })
 
-    expect(await asked(told, 'hi', by('a'))).toMatchObject(model === undefined ? { type: 'error' } : { type: 'final', model })
+    expect(await askToEnd(told, 'hi', ann('a'))).toMatchObject(model === undefined ? { type: 'error' } : { type: 'final', model })
   })
 
   test('[OC-48, OC-50] whenever the process dies, the same model answers after the same attempts', async () => {
@@ -66,11 +69,11 @@ describe('fallback', () => {
         models: { 'test/b': [{ error: { status: 402 }, delayMs: 1000 }], 'other/c': [{ text: 'hello', delayMs: 1000 }] },
         fallbacks: ['test/b', 'other/c'],
       })
-      await told.say('hi', by('a'))
+      await told.say('hi', ann('a'))
       await told.clock.advance(ms)
-      await reborn(told)
+      await restart(told)
 
-      const { model, attempts = [] } = await ended(told, 'a')
+      const { model, attempts = [] } = await endOf(told, 'a')
       expect([ms, model, attempts.map(({ reason }) => reason)]).toEqual([ms, 'other/c', ['rate_limit', 'billing']])
       expect(arrived(told)).toEqual(['final: hello'])
     }
@@ -79,7 +82,7 @@ describe('fallback', () => {
   test('[OC-48] where all fail, one error tells of all attempts; where one was asked, it is its own', async () => {
     const options = { models: { 'other/b': [{ error: { status: 402 as const } }] } }
     await using both = await staged([{ error: { status: 401 } }], { ...options, fallbacks: ['other/b'] })
-    const { error, attempts } = await asked(both, 'hi', by('a'))
+    const { error, attempts } = await askToEnd(both, 'hi', ann('a'))
     expect(attempts).toMatchObject([
       { model: 'test/model', reason: 'auth' },
       { model: 'other/b', reason: 'billing' },
@@ -87,39 +90,39 @@ describe('fallback', () => {
     expect(error?.message).toMatch(/all 2 models failed: test\/model: .* \| other\/b: /)
 
     await using alone = await staged([{ error: { status: 401, message: 'no such key' } }], { fallbacks: [] })
-    expect((await asked(alone, 'hi', by('a'))).error).toMatchObject({ code: 'provider_auth', message: 'no such key' })
+    expect((await askToEnd(alone, 'hi', ann('a'))).error).toMatchObject({ code: 'provider_auth', message: 'no such key' })
   })
 
   test('[OC-48] only what another model may mend goes on to it', async () => {
-    const { requests, script } = listening(() => ({ text: 'hello' }))
+    const { asked, script } = listener(() => ({ text: 'hello' }), 0)
     await using told = await staged([{ error: { code: 'provider_rejected', message: 'the request is nonsense' } }], {
       models: { 'other/b': script },
       fallbacks: ['other/b'],
     })
 
-    expect(await asked(told, 'hi', by('a'))).toMatchObject({ type: 'error', error: { code: 'provider_rejected' } })
+    expect(await askToEnd(told, 'hi', ann('a'))).toMatchObject({ type: 'error', error: { code: 'provider_rejected' } })
 
-    expect(requests).toEqual([])
+    expect(asked).toEqual([])
   })
 
   test('[OC-48] where nobody lists fallbacks, the model of the agent answers for the one that was asked for', async () => {
     await using told = await staged([{ text: 'hello' }], { models: { 'other/b': [{ error: { status: 401 } }] } })
 
-    expect(await asked(told, 'hi', { ...by('a'), model: 'other/b' })).toMatchObject({ text: 'hello', model: 'test/model' })
+    expect(await askToEnd(told, 'hi', { ...ann('a'), model: 'other/b' })).toMatchObject({ text: 'hello', model: 'test/model' })
   })
 
   test('[OC-48] a provider whose credentials all rest is passed over, without asking it', async () => {
-    const { requests, script } = listening(() => ({ error: { status: 429 } }))
+    const { asked, script } = listener(() => ({ error: { status: 429 } }), 0)
     await using told = await staged(script, {
       models: { 'other/b': [{ text: 'one' }, { text: 'two' }] },
       fallbacks: ['other/b'],
       runtime: { credentials: { test: [{ id: 'A', type: 'key', value: 'a' }] } },
     })
-    await asked(told, 'one', by('1'))
+    await askToEnd(told, 'one', ann('1'))
     await told.clock.advance(100)
 
-    expect(await asked(told, 'two', by('2'))).toMatchObject({ text: 'two', attempts: [{ model: 'test/model', reason: 'rate_limit' }] })
-    expect(requests).toHaveLength(1)
+    expect(await askToEnd(told, 'two', ann('2'))).toMatchObject({ text: 'two', attempts: [{ model: 'test/model', reason: 'rate_limit' }] })
+    expect(asked).toHaveLength(1)
   })
 
   test.each([
@@ -136,7 +139,7 @@ describe('fallback', () => {
   ] as const)('[OC-49] %j is %s, and the next model answers', async (error, reason) => {
     await using told = await staged([{ error }], { models: { 'other/b': [{ text: 'hello' }] }, fallbacks: ['other/b'] })
 
-    expect(await asked(told, 'hi', by('a'))).toMatchObject({ text: 'hello', attempts: [{ reason }] })
+    expect(await askToEnd(told, 'hi', ann('a'))).toMatchObject({ text: 'hello', attempts: [{ reason }] })
   })
 
   test('[OC-49] an overload is told as rate_limit, whatever its status', async () => {
@@ -145,40 +148,40 @@ describe('fallback', () => {
       fallbacks: ['other/b'],
     })
 
-    expect(await asked(told, 'hi', by('a'))).toMatchObject({ text: 'hello', attempts: [{ reason: 'rate_limit' }] })
+    expect(await askToEnd(told, 'hi', ann('a'))).toMatchObject({ text: 'hello', attempts: [{ reason: 'rate_limit' }] })
   })
 
   test.each(['image exceeds 5 MB maximum', 'image dimensions exceed max allowed size: 8000 pixels'])(
     '[OC-49] of "%s" another model knows nothing better',
     async (message) => {
-      const { requests, script } = listening(() => ({ text: 'hello' }))
+      const { asked, script } = listener(() => ({ text: 'hello' }), 0)
       const error = { code: 'provider_rejected', message } as const
       await using told = await staged([{ error }], { models: { 'other/b': script }, fallbacks: ['other/b'] })
 
-      expect(await asked(told, 'hi', by('a'))).toMatchObject({ type: 'error' })
+      expect(await askToEnd(told, 'hi', ann('a'))).toMatchObject({ type: 'error' })
 
-      expect(requests).toEqual([])
+      expect(asked).toEqual([])
     },
   )
 
   test('[OC-49] who stops a run wants no other model; a model that fell silent is replaced', async () => {
-    const { requests, script } = listening(() => ({ text: 'hello' }))
+    const { asked, script } = listener(() => ({ text: 'hello' }), 0)
     const options = { models: { 'other/b': script }, fallbacks: ['other/b'], limits: { modelCall: { idleTimeoutMs: 1000 } } }
     await using stopped = await staged([{ hang: true }], options)
-    await stopped.say('hi', by('a'))
+    await stopped.say('hi', ann('a'))
     await stopped.clock.advance(500)
     await stopped.clock.until(stopped.main.cancel())
-    expect(await ended(stopped, 'a')).toMatchObject({ type: 'aborted' })
-    expect(requests).toEqual([])
+    expect(await endOf(stopped, 'a')).toMatchObject({ type: 'aborted' })
+    expect(asked).toEqual([])
 
     await using silent = await staged([{ hang: true }], options)
-    expect(await asked(silent, 'hi', by('a'))).toMatchObject({ text: 'hello', attempts: [{ reason: 'timeout' }] })
+    expect(await askToEnd(silent, 'hi', ann('a'))).toMatchObject({ text: 'hello', attempts: [{ reason: 'timeout' }] })
   })
 
   test('[OC-47] a command begins no run; a message begins one, under its own id, and says which model answers it', async () => {
     await using told = await staged([{ error: { status: 401 } }], { models: { 'other/b': [{ text: 'hello' }] }, fallbacks: ['other/b'] })
-    await asked(told, '/status', by('a'))
-    await asked(told, 'hi', by('b'))
+    await askToEnd(told, '/status', ann('a'))
+    await askToEnd(told, 'hi', ann('b'))
 
     expect(eventsOf(told, 'started')).toMatchObject([{ runId: 'b', ids: ['b'], model: 'test/model' }])
     expect(eventsOf(told, 'fallback')).toMatchObject([{ runId: 'b', model: 'other/b' }])
@@ -204,7 +207,7 @@ describe('fallback', () => {
     )
 
     const attempts = model === 'other/b' ? { attempts: [{ model: 'test/model', reason: 'context_window' }] } : {}
-    expect(await asked(told, 'hi', by('a'))).toMatchObject({ text: 'hello', model, ...attempts })
+    expect(await askToEnd(told, 'hi', ann('a'))).toMatchObject({ text: 'hello', model, ...attempts })
 
     expect(logged(told, 'reads only')).toHaveLength(warnings)
   })
@@ -216,7 +219,7 @@ describe('credentials', () => {
     const done = new Set<string>()
     return (request: ModelRequest): ScriptedResponse => {
       const text = newestText(request)
-      if (shortens(request)) return { text: 'SUMMARY' }
+      if (isSummary(request)) return { text: 'SUMMARY' }
       if (!text.startsWith('fail') || done.has(text)) return { text: `re: ${text}` }
       done.add(text)
       return { error: { status } }
@@ -233,14 +236,14 @@ describe('credentials', () => {
     return [...attempts.map((attempt) => `${attempt.credential} ${attempt.reason}`), credential]
   }
 
-  test.each(lives)('[OC-50] one that is refused rests for a minute, and the next one answers in the same turn%s', async (life) => {
+  test.each(crashes)('[OC-50] one that is refused rests for a minute, and the next one answers in the same turn%s', async (crash) => {
     await using told = await staged(moody(429), { runtime: two })
     const began = told.clock.now()
     const at = (ms: number) => told.clock.advance(began + ms - told.clock.now())
 
     expect(await used(told, 'fail 1')).toEqual(['A rate_limit', 'B'])
     await told.clock.settle()
-    await reborn(told, life)
+    if (crash) await restart(told)
     await at(59_999)
     expect(await used(told, 'probe 1')).toEqual(['B'])
     await at(60_000)
@@ -298,19 +301,19 @@ describe('credentials', () => {
 
   test('[OC-50] a run whose time is up makes it rest, too', async () => {
     await using told = await staged((request) => (newestText(request) === 'hang' ? { hang: true } : { text: 'hello' }), { runtime: two })
-    await told.say('hang', { ...by('a'), timeoutMs: 1000 })
-    await ended(told, 'a')
+    await told.say('hang', { ...ann('a'), timeoutMs: 1000 })
+    await endOf(told, 'a')
     await told.clock.settle()
 
     expect(await used(told, 'probe')).toEqual(['B'])
   })
 
-  test.each(lives)('[OC-51] five turns of a session stay with one credential; the one that failed does not come back%s', async (life) => {
+  test.each(crashes)('[OC-51] five turns of a session stay with one credential; the one that failed does not come back%s', async (crash) => {
     await using told = await staged(moody(429), { runtime: two })
     const credentials: (string | undefined)[] = []
     for (const text of ['1', '2', 'fail 3', '4', '5', '6']) {
-      credentials.push((await asked(told, text, by(text))).credential)
-      if (text === 'fail 3') await reborn(told, life)
+      credentials.push((await askToEnd(told, text, ann(text))).credential)
+      if (text === 'fail 3') if (crash) await restart(told)
       await told.clock.advance(90_000)
     }
 
@@ -319,11 +322,11 @@ describe('credentials', () => {
 
   test.each(['/compact', '/new'])('[OC-51] after %s the next one is chosen', async (order) => {
     await using told = await staged(moody(429), { runtime: { credentials: { test: [key('A', 'key'), key('B', 'key')] } } })
-    for (const id of ['1', '2']) expect((await asked(told, words(400, id), by(id))).credential).toBe('A')
-    await asked(told, order, by('o'))
+    for (const id of ['1', '2']) expect((await askToEnd(told, words(400, id), ann(id))).credential).toBe('A')
+    await askToEnd(told, order, ann('o'))
     await told.clock.advance(1000)
 
-    expect((await asked(told, 'hi', by('3'))).credential).toBe('B')
+    expect((await askToEnd(told, 'hi', ann('3'))).credential).toBe('B')
   })
 
   test('[OC-51, OC-100] who picks a credential gets that one: where it fails the next model answers, not the next credential', async () => {
@@ -332,16 +335,16 @@ describe('credentials', () => {
       models: { 'other/b': () => ({ text: 'from elsewhere' }) },
       fallbacks: ['other/b'],
     })
-    const said = async (text: string, id: string) => (await asked(told, text, by(id))).text
+    const said = async (text: string, id: string) => (await askToEnd(told, text, ann(id))).text
     expect(await said('/model model@nobody', '1')).toBe("Model: test/model has no credential 'nobody'; it has A, B. Unchanged: test/model.")
     expect(await said('/model test/model@B', '2')).toBe('Model: test/model (default) with the credential B alone.')
 
     expect(await said('/model', 'm')).toBe('Model: test/model with the credential B alone.')
     expect(await said('/status', 's')).toContain('Model test/model with the credential B alone,')
-    for (const id of ['3', '4']) expect((await asked(told, id, by(id))).credential).toBe('B')
-    expect(await asked(told, 'fail', by('5'))).toMatchObject({ text: 'from elsewhere', model: 'other/b', attempts: [{ credential: 'B' }] })
-    await asked(told, '/model default', by('6'))
-    expect((await asked(told, 'and now', by('7'))).credential).toBe('A')
+    for (const id of ['3', '4']) expect((await askToEnd(told, id, ann(id))).credential).toBe('B')
+    expect(await askToEnd(told, 'fail', ann('5'))).toMatchObject({ text: 'from elsewhere', model: 'other/b', attempts: [{ credential: 'B' }] })
+    await askToEnd(told, '/model default', ann('6'))
+    expect((await askToEnd(told, 'and now', ann('7'))).credential).toBe('A')
   })
 
   test('[OC-48] what all of them have said is told with the credentials that said it', async () => {
@@ -352,7 +355,7 @@ describe('credentials', () => {
       modelAttemptMax: 1,
     })
 
-    const { error } = (await asked(told, 'hi', by('a'))) as { error?: { message: string; data?: { attempts?: unknown } } }
+    const { error } = (await askToEnd(told, 'hi', ann('a'))) as { error?: { message: string; data?: { attempts?: unknown } } }
     expect(error?.message).toContain('test/model (A)')
     expect(error?.data?.attempts).toMatchObject([{ model: 'test/model', credential: 'A' }, { model: 'other/b' }])
   })
@@ -361,16 +364,16 @@ describe('credentials', () => {
   const afterShortening = async (how: 'order' | 'overflow') => {
     const model = moody(429)
     const script = (request: ModelRequest): ScriptedResponse =>
-      newestText(request) === 'long' && request.messages[0]?.role !== 'summary' && !shortens(request)
+      newestText(request) === 'long' && request.messages[0]?.role !== 'summary' && !isSummary(request)
         ? { error: { code: 'provider_overflow' } }
         : model(request)
     await using told = await staged(script, { runtime: two })
-    for (const id of ['1', 'fail 2']) await asked(told, `${id} ${words(400)}`, by(id))
+    for (const id of ['1', 'fail 2']) await askToEnd(told, `${id} ${words(400)}`, ann(id))
     expect((await told.main.view()).record.credential).toBe('B')
-    await asked(told, how === 'order' ? '/compact' : 'long', by('o'))
+    await askToEnd(told, how === 'order' ? '/compact' : 'long', ann('o'))
     expect(eventsOf(told, 'compacted')).toHaveLength(1)
     await told.clock.advance(90_000)
-    return (await asked(told, 'hi', by('3'))).credential
+    return (await askToEnd(told, 'hi', ann('3'))).credential
   }
   test('[OC-51] after a compaction nothing is pinned any more', async () => {
     expect(await afterShortening('overflow')).toBe('A')
@@ -380,19 +383,21 @@ describe('credentials', () => {
   })
 })
 
-test.each(lives)('[OC-52] a provider that knows "low" and not "high" is asked again with low, and answers%s', async (life) => {
-  const { requests, script } = listening(({ settings }) =>
-    settings.reasoning === 'low'
-      ? { text: 'hello', delayMs: 1000 }
-      : { error: { code: 'provider_rejected', message: "reasoning effort 'high' is not supported. Supported values are: 'low'" } },
+test.each(crashes)('[OC-52] a provider that knows "low" and not "high" is asked again with low, and answers%s', async (crash) => {
+  const { asked, script } = listener(
+    ({ settings }) =>
+      settings.reasoning === 'low'
+        ? { text: 'hello', delayMs: 1000 }
+        : { error: { code: 'provider_rejected', message: "reasoning effort 'high' is not supported. Supported values are: 'low'" } },
+    0,
   )
   await using told = await staged(script, { thinking: 'high' })
-  await told.say('hi', by('a'))
+  await told.say('hi', ann('a'))
   await told.clock.advance(500)
-  await reborn(told, life)
+  if (crash) await restart(told)
 
-  expect(await ended(told, 'a')).toMatchObject({ type: 'final', text: 'hello' })
-  expect(requests.map(({ settings }) => settings.reasoning)).toEqual(life ? ['high', 'low', 'low'] : ['high', 'low'])
+  expect(await endOf(told, 'a')).toMatchObject({ type: 'final', text: 'hello' })
+  expect(asked.map(({ settings }) => settings.reasoning)).toEqual(crash ? ['high', 'low', 'low'] : ['high', 'low'])
 })
 
 test('[OC-52] another model has its own idea of what it can think', async () => {
@@ -401,27 +406,27 @@ test('[OC-52] another model has its own idea of what it can think', async () => 
     levels.push(request.settings.reasoning)
     return { error: { code: 'provider_rejected' as const, message: `reasoning effort is not supported. Supported values are: ${levels_}` } }
   }
-  const other = listening(() => ({ text: 'hello' }))
+  const other = listener(() => ({ text: 'hello' }), 0)
   await using told = await staged((request) => (request.settings.reasoning === 'low' ? { error: { status: 429 } } : refusing('low')(request)), {
     models: { 'other/b': other.script },
     fallbacks: ['other/b'],
     thinking: 'high',
   })
 
-  expect(await asked(told, 'hi', by('a'))).toMatchObject({ text: 'hello', model: 'other/b' })
+  expect(await askToEnd(told, 'hi', ann('a'))).toMatchObject({ text: 'hello', model: 'other/b' })
 
   expect(levels).toEqual(['high'])
-  expect(other.requests[0]?.settings.reasoning).toBe('high')
+  expect(other.asked[0]?.settings.reasoning).toBe('high')
 })
 
-test.each(lives)('[OC-54] 1000 ms, and a silent model: after that the run is over, and its user hears why%s', async (life) => {
+test.each(crashes)('[OC-54] 1000 ms, and a silent model: after that the run is over, and its user hears why%s', async (crash) => {
   await using told = await staged([{ hang: true }, { text: 'hello' }])
   const began = told.clock.now()
-  await told.say('hi', { ...by('a'), timeoutMs: 1000 })
+  await told.say('hi', { ...ann('a'), timeoutMs: 1000 })
   await told.clock.advance(500)
-  await reborn(told, life)
+  if (crash) await restart(told)
 
-  expect(await ended(told, 'a')).toMatchObject({ type: 'error', outcome: 'failed', error: { code: 'budget_time' } })
+  expect(await endOf(told, 'a')).toMatchObject({ type: 'error', outcome: 'failed', error: { code: 'budget_time' } })
   expect(told.clock.now() - began).toBe(1000)
   expect(arrived(told)).toEqual(['final: The answer took too long and was stopped. Please try again, or ask for less at a time.'])
   await told.clock.advance(100)
@@ -436,7 +441,7 @@ test.each([
 ] as const)('[OC-55] a failure told in %s: users read plain words, the trace has it all', async (_, error) => {
   await using told = await staged([{ error }], { modelAttemptMax: 1 })
 
-  const outcome = await asked(told, 'hi', by('a'))
+  const outcome = await askToEnd(told, 'hi', ann('a'))
 
   const [line = ''] = arrived(told)
   expect(arrived(told)).toHaveLength(1)
@@ -456,7 +461,7 @@ test.each([
 ] as const)('[OC-55] of %j users read %s', async (error, text) => {
   await using told = await staged([{ error }], { modelAttemptMax: 1 })
 
-  await asked(told, 'hi', by('a'))
+  await askToEnd(told, 'hi', ann('a'))
 
   expect(arrived(told)).toEqual([expect.stringMatching(text)])
 })
@@ -475,14 +480,14 @@ describe('a model that does not stream', () => {
     }),
   }
 
-  test.each(lives)('[OC-56] its answer is delivered in blocks all the same%s', async (life) => {
+  test.each(crashes)('[OC-56] its answer is delivered in blocks all the same%s', async (crash) => {
     const delivery = { streaming: true, min: 5, coalesce: { minChars: 1, maxChars: 10 } }
     await using told = await staged([], { models: { 'test/model': mute }, delivery })
     told.channel.delay(1000)
-    await told.say('hi', by('a'))
+    await told.say('hi', ann('a'))
     await told.clock.advance(1010)
-    await reborn(told, life)
-    await ended(told, 'a')
+    if (crash) await restart(told)
+    await endOf(told, 'a')
 
     expect(arrived(told)).toEqual(['block: This is A.', 'block: This is B.'])
   })
@@ -490,7 +495,7 @@ describe('a model that does not stream', () => {
   test('[OC-56] a page on the web gets a beginning, the text and an end', async () => {
     await using told = await staged([], { models: { 'test/model': mute } })
 
-    await asked(told, 'hi', by('a', { channel: 'web' }))
+    await askToEnd(told, 'hi', ann('a', { channel: 'web' }))
 
     expect(told.said().filter((type) => ['started', 'block', 'final'].includes(type))).toEqual(['started', 'block', 'final'])
     expect(eventsOf(told, 'block')).toMatchObject([{ kind: 'final', payload: { text: 'This is A.\n\nThis is B.' } }])
@@ -502,11 +507,11 @@ describe('what a model is shown', () => {
 
   /** What is shown after one message got no answer and another one came. */
   const shownAfterLoss = async (historyTurns?: number) => {
-    const { requests, script } = listening((request) => (newestText(request) === 'lost' ? { error: { status: 401 } } : { text: 'hello' }))
+    const { asked, script } = listener((request) => (newestText(request) === 'lost' ? { error: { status: 401 } } : { text: 'hello' }), 0)
     await using told = await staged(script, historyTurns === undefined ? {} : { historyTurns })
-    for (const text of ['one', 'two', 'three', 'lost', 'four']) await asked(told, text, by(text))
+    for (const text of ['one', 'two', 'three', 'lost', 'four']) await askToEnd(told, text, ann(text))
     expect((await told.transcript()).filter((line) => line.startsWith('user'))).toHaveLength(5)
-    return roles(requests.at(-1)?.messages)
+    return roles(asked.at(-1)?.messages)
   }
   const rolesOf = (shown: string[]) => shown.map((line) => line.replace(/:[\s\S]*/, ''))
 
@@ -515,38 +520,39 @@ describe('what a model is shown', () => {
     expect(rolesOf(await shownAfterLoss(1))).toEqual(['user'])
   })
 
-  test.each(lives)('[OC-57] every call has its result, in the order of the calls, also where somebody stopped it%s', async (life) => {
-    const { requests, script } = listening((request) =>
-      newestText(request) === 'go' ? { calls: [work('x', 5000), work('y', 100)] } : { text: 'hello' },
+  test.each(crashes)('[OC-57] every call has its result, in the order of the calls, also where somebody stopped it%s', async (crash) => {
+    const { asked, script } = listener(
+      (request) => (newestText(request) === 'go' ? { calls: [work('x', 5000), work('y', 100)] } : { text: 'hello' }),
+      0,
     )
     await using told = await staged(script, { tools })
-    await told.say('go', by('a'))
+    await told.say('go', ann('a'))
     await told.clock.advance(1000)
     await told.clock.until(told.main.cancel())
-    await ended(told, 'a')
-    await reborn(told, life)
-    await asked(told, 'hi', by('b'))
+    await endOf(told, 'a')
+    if (crash) await restart(told)
+    await askToEnd(told, 'hi', ann('b'))
 
-    const shown = requests.at(-1)?.messages ?? []
+    const shown = asked.at(-1)?.messages ?? []
     expect(shown.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'user'])
     expect(shown.map((message) => (message.role === 'tool' ? message.isError : undefined)).slice(2, 4)).toEqual([true, false])
   })
 
-  test.each(lives)('[OC-36] in a group the first prompt says how to behave there, and after another rule the next one%s', async (life) => {
-    const { requests, script } = listening((request) => (newestText(request) === 'lost' ? { error: { status: 401 } } : { text: 'hello' }))
+  test.each(crashes)('[OC-36] in a group the first prompt says how to behave there, and after another rule the next one%s', async (crash) => {
+    const { asked, script } = listener((request) => (newestText(request) === 'lost' ? { error: { status: 401 } } : { text: 'hello' }), 0)
     await using told = await staged(script, { instructions: 'Be kind.' })
     const group = { chatType: 'group' as const, subject: 'Family', members: ['ann', 'bea'] } satisfies Partial<Origin>
-    const intros = () => requests.map(({ instructions }) => instructions !== 'Be kind.')
+    const intros = () => asked.map(({ instructions }) => instructions !== 'Be kind.')
 
-    for (const text of ['lost', 'one', 'two']) await asked(told, text, by(text, group))
+    for (const text of ['lost', 'one', 'two']) await askToEnd(told, text, ann(text, group))
     expect(intros()).toEqual([true, true, false])
-    expect(requests[1]?.instructions).toMatch(/^Be kind\.\n\n.*"Family"[\s\S]*"ann", "bea"[\s\S]*mention you[\s\S]*NO_REPLY/)
+    expect(asked[1]?.instructions).toMatch(/^Be kind\.\n\n.*"Family"[\s\S]*"ann", "bea"[\s\S]*mention you[\s\S]*NO_REPLY/)
 
     await told.clock.until(told.main.configure({ activation: 'always' }))
-    await reborn(told, life)
-    for (const text of ['three', 'four']) await asked(told, text, by(text, group))
+    if (crash) await restart(told)
+    for (const text of ['three', 'four']) await askToEnd(told, text, ann(text, group))
     expect(intros().slice(3)).toEqual([true, false])
-    expect(requests[3]?.instructions).toContain('Every message of the group reaches you')
+    expect(asked[3]?.instructions).toContain('Every message of the group reaches you')
   })
 })
 
@@ -560,16 +566,16 @@ describe('pruning', () => {
   })
   /** A turn that reads, three answers that are protected, and what the next request holds after a while. */
   const read = async (calls: { name: string; input?: object }[], inputTokens: number, pauseMs: number, pruning: object | null = {}) => {
-    const { requests, script } = listening(({ messages }) => {
+    const { asked, script } = listener(({ messages }) => {
       const answers = messages.filter(({ role }) => role === 'assistant').length
       return answers === 0 ? { calls, usage: { inputTokens } } : { text: `answer ${answers}`, usage: { inputTokens } }
-    })
+    }, 0)
     await using told = await staged({ info: { contextTokens: 100_000 }, script }, { tools: () => [book, picture], ...(pruning ? { pruning } : {}) })
-    for (const id of ['1', '2', '3']) await asked(told, id, by(id))
+    for (const id of ['1', '2', '3']) await askToEnd(told, id, ann(id))
     await told.clock.advance(pauseMs)
-    await asked(told, '4', by('4'))
+    await askToEnd(told, '4', ann('4'))
     const results = (messages: Message[] = []) => messages.flatMap((message) => (message.role === 'tool' ? [JSON.stringify(message.output)] : []))
-    return { shown: results(requests.at(-1)?.messages), stored: results(await told.main.history()) }
+    return { shown: results(asked.at(-1)?.messages), stored: results(await told.main.history()) }
   }
   const minutes = 60_000
   const long = { name: 'book', input: { chars: 5000 } }
@@ -609,22 +615,22 @@ describe('pruning', () => {
 describe('too long', () => {
   const overflow = { error: { code: 'provider_overflow' } } as const
   const began = async (told: Story) => {
-    for (const id of ['1', '2']) await asked(told, `${id} ${words(400)}`, by(id))
+    for (const id of ['1', '2']) await askToEnd(told, `${id} ${words(400)}`, ann(id))
   }
 
-  test.each(lives)('[OC-42] one overflow: one compaction is counted, and no text is delivered twice%s', async (life) => {
+  test.each(crashes)('[OC-42] one overflow: one compaction is counted, and no text is delivered twice%s', async (crash) => {
     const script = (request: ModelRequest): ScriptedResponse => {
-      if (shortens(request)) return { text: 'SUMMARY', delayMs: 1000 }
+      if (isSummary(request)) return { text: 'SUMMARY', delayMs: 1000 }
       if (newestText(request) !== '3') return { text: 'hello' }
       if (request.messages[0]?.role !== 'summary') return { text: 'This is A.\n\nThis', ...overflow, delayMs: 100 }
       return { text: 'This is A.\n\nThis is B.' }
     }
     await using told = await staged(script, { delivery: { streaming: true, min: 5, coalesce: { minChars: 1, maxChars: 10 } } })
     await began(told)
-    await told.say('3', by('3'))
+    await told.say('3', ann('3'))
     await told.clock.advance(600)
-    await reborn(told, life)
-    await ended(told, '3')
+    if (crash) await restart(told)
+    await endOf(told, '3')
 
     expect(arrived(told).slice(2)).toEqual(['block: This is A.', 'block: This is B.'])
     expect((await told.main.view()).record.compactions).toBe(1)
@@ -637,7 +643,7 @@ describe('too long', () => {
     [180_001, 1],
   ])('[OC-42] of 200,000 tokens, 20,000 are kept free: at %i there are %i compactions', async (tokens, count) => {
     const script = (request: ModelRequest): ScriptedResponse =>
-      shortens(request) ? { text: 'SUMMARY' } : { text: 'hello', usage: { inputTokens: tokens, outputTokens: 0 } }
+      isSummary(request) ? { text: 'SUMMARY' } : { text: 'hello', usage: { inputTokens: tokens, outputTokens: 0 } }
     await using told = await staged({ info: { contextTokens: 200_000 }, script })
     await began(told)
 
@@ -647,34 +653,34 @@ describe('too long', () => {
   test('[OC-42] about 20,000 tokens of the newest messages stay as they are', async () => {
     let full = false
     const script = (request: ModelRequest): ScriptedResponse => {
-      if (shortens(request)) return { text: 'SUMMARY' }
+      if (isSummary(request)) return { text: 'SUMMARY' }
       return full && request.messages[0]?.role !== 'summary' ? overflow : { text: 'hello' }
     }
     await using told = await staged(script)
-    for (let n = 0; n < 40; n++) await asked(told, words(10_000), by(String(n)))
+    for (let n = 0; n < 40; n++) await askToEnd(told, words(10_000), ann(String(n)))
     full = true
-    await asked(told, 'hi', by('last'))
+    await askToEnd(told, 'hi', ann('last'))
 
     const kept = (await told.main.history()).slice(1).reduce((sum, message) => sum + ('text' in message ? message.text.length : 0), 0) / 4
     expect(kept).toBeGreaterThan(15_000)
     expect(kept).toBeLessThan(25_000)
   })
 
-  test.each(lives)('[OC-43] overflow on every call: at most one compaction, then a new session, and its user hears why%s', async (life) => {
-    const { requests, script } = listening((request) => {
-      if (shortens(request)) return { text: 'SUMMARY', delayMs: 1000 }
+  test.each(crashes)('[OC-43] overflow on every call: at most one compaction, then a new session, and its user hears why%s', async (crash) => {
+    const { asked, script } = listener((request) => {
+      if (isSummary(request)) return { text: 'SUMMARY', delayMs: 1000 }
       return newestText(request) === '3' ? { ...overflow, delayMs: 100 } : { text: 'hello' }
-    })
+    }, 0)
     await using told = await staged(script)
     await began(told)
-    const from = requests.length
-    await told.say('3', by('3'))
+    const from = asked.length
+    await told.say('3', ann('3'))
     await told.clock.advance(600)
-    await reborn(told, life)
+    if (crash) await restart(told)
 
-    expect(await ended(told, '3')).toMatchObject({ type: 'error', outcome: 'reset', error: { code: 'provider_overflow' } })
+    expect(await endOf(told, '3')).toMatchObject({ type: 'error', outcome: 'reset', error: { code: 'provider_overflow' } })
     // As it is, after the summary, with shorter results.
-    expect(requests.slice(from).filter((request) => !shortens(request))).toHaveLength(3)
+    expect(asked.slice(from).filter((request) => !isSummary(request))).toHaveLength(3)
     expect(eventsOf(told, 'compacted')).toHaveLength(1)
     expect(eventsOf(told, 'reset')).toHaveLength(1)
     expect(arrived(told).slice(2)).toEqual([expect.stringMatching(/^final: The conversation is too long.*A new session has begun/)])

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/index.ts'
 import { story } from '../runtime/harness.ts'
-import { ann, ask, channels, eventsOf, listener, restarted, turns } from './support.ts'
+import { ann, ask, channels, eventsOf, listener, restart, turns } from './stage.ts'
 
 const group = (id: string, mentioned?: boolean) => ann(id, { chatType: 'group', ...(mentioned === undefined ? {} : { mentioned }) })
 
@@ -31,7 +31,7 @@ test('[OC-06, OC-36] where all messages of a group are for us, those are answere
   await using told = await story(listener().script)
   await ask(told, 'hello bot', group('1', true))
   await told.main.configure({ activation: 'always' })
-  await restarted(told)
+  await restart(told)
 
   expect((await ask(told, 'hello everybody', group('2', false))).outcome).toBe('replied')
 })
@@ -82,7 +82,7 @@ test.each([
     runtime: { channels: channels({ id: 'test', threadContext }) },
   })
   await told.say('look around', ann('1'))
-  await restarted(told)
+  await restart(told)
   await told.quiet()
 
   expect(seen).toEqual([thread])

@@ -7,14 +7,10 @@ import type { ModelRequest } from '../../src/contracts/model.ts'
 import { agent } from '../../src/index.ts'
 import { type ScriptedResponse, testRuntime } from '../../src/testing/index.ts'
 import type { Story } from '../runtime/harness.ts'
-import { asked, by, eventsOf, expectReplay, lives, reborn, type Staged, since, staged, words } from './stage.ts'
+import { ann, askToEnd, crashes, eventsOf, expectReplay, newestText, restart, type Staged, since, staged, words } from './stage.ts'
 
 const minutes = 60_000
 const halfAnHour = 30 * minutes
-const newestText = ({ messages }: ModelRequest): string => {
-  const newest = messages.findLast(({ role }) => role === 'user')
-  return newest?.role === 'user' ? newest.text : ''
-}
 const isHeartbeat = (request: ModelRequest): boolean => newestText(request).includes('heartbeat')
 
 type Watch = Story & { requests: ModelRequest[]; asked: number[]; beats: string[] }
@@ -58,9 +54,9 @@ test('[OC-105] when a runtime begins for the first time there is none yet', asyn
 
 describe('what it says', () => {
   /** An acknowledgement, an alert, and acknowledgements again; it may die while the alert is thought of. */
-  const story = async (life: string) => {
+  const story = async (crash: string) => {
     const told = await watch(['HEARTBEAT_OK', { text: alert, delayMs: 2000 }, 'HEARTBEAT_OK'])
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
     const { updatedAt } = (await told.main.view()).record
     await told.clock.advance(halfAnHour - since(told) - 1)
     expect(told.asked).toEqual([])
@@ -70,7 +66,7 @@ describe('what it says', () => {
 
     await told.clock.advance(halfAnHour + 1000)
     expect(told.asked).toHaveLength(2)
-    await reborn(told, life)
+    if (crash) await restart(told)
     await told.clock.advance(10_000)
     await told.clock.advance(40 * minutes)
 
@@ -92,12 +88,12 @@ describe('what it says', () => {
     expect(await told.runtime.replay({ kind: 'heartbeat', id: 'main' })).toMatchObject({ verdict: 'identical' })
   })
 
-  test.each(lives)('[OC-105] a process that dies while the alert is on its way: it arrives, under one key%s', async (life) => {
+  test.each(crashes)('[OC-105] a process that dies while the alert is on its way: it arrives, under one key%s', async (crash) => {
     await using told = await watch([alert, 'HEARTBEAT_OK'])
-    await asked(told, 'hi', by('a'))
-    if (life) told.channel.hang(1)
+    await askToEnd(told, 'hi', ann('a'))
+    if (crash) told.channel.hang(1)
     await told.clock.advance(halfAnHour + 100)
-    await reborn(told, life)
+    if (crash) await restart(told)
     await told.clock.advance(10_000)
 
     expect(sent(told)).toEqual(['hello', alert])
@@ -106,9 +102,9 @@ describe('what it says', () => {
 
   test('[OC-105] a process that dies between two of them goes on with the next', async () => {
     await using told = await watch([alert, 'HEARTBEAT_OK'])
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
     await told.clock.advance(halfAnHour + 10 * minutes)
-    await reborn(told)
+    await restart(told)
     await told.clock.advance(20 * minutes + 1000)
 
     expect(told.asked).toHaveLength(2)
@@ -126,7 +122,7 @@ describe('what it says', () => {
     [alert, 1],
   ])('[OC-105] to %j: so many messages', async (answer, count) => {
     await using told = await watch([answer])
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
     await told.clock.advance(halfAnHour + 1000)
 
     expect(told.asked).toHaveLength(1)
@@ -151,7 +147,7 @@ describe('what it says', () => {
       },
       () => ({ text: 'hello', usage: { inputTokens: 176_000, outputTokens: 0 } }),
     )
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
     const typed = told.channel.typed.length
     const before = (await told.main.view()).record.spent.usage
     light.length = 0
@@ -170,7 +166,7 @@ describe('what it says', () => {
 
   test('[OC-105] one that fails is told to nobody, and the next one comes', async () => {
     await using told = await watch([{ error: { status: 401 } }, alert])
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
     await told.clock.advance(halfAnHour + 1000)
     expect(sent(told)).toEqual(['hello'])
     expect(told.beats).toEqual(['failed'])
@@ -182,15 +178,15 @@ describe('what it says', () => {
 
 describe('when it is due', () => {
   /** The session is at work when one is due; ms from its end to the moment at which the agent is asked. */
-  const delayed = async (life: string): Promise<number> => {
+  const delayed = async (crash: string): Promise<number> => {
     await using told = await watch(['HEARTBEAT_OK'], {}, () => ({ text: 'hello', delayMs: 1500 }))
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
     await told.clock.advance(halfAnHour - since(told) - 500)
-    await told.say('and?', by('b'))
+    await told.say('and?', ann('b'))
     await told.clock.advance(600)
     expect(told.beats).toEqual(['requests-in-flight'])
     expect(told.asked).toEqual([])
-    await reborn(told, life)
+    if (crash) await restart(told)
     await told.clock.until(() => eventsOf(told, 'final').filter(({ ids }) => ids.includes('b')).length === 1)
     const free = since(told)
     await told.clock.advance(5000)
@@ -298,15 +294,15 @@ describe('when it is due', () => {
 })
 
 describe('who hears of it', () => {
-  test.each(lives)('[OC-107] the same alert twice in an hour is delivered once; another one, or the same a day later, again%s', async (life) => {
+  test.each(crashes)('[OC-107] the same alert twice in an hour is delivered once; another one, or the same a day later, again%s', async (crash) => {
     await using told = await watch([
       ...Array<string>(2).fill(alert),
       'Now the heartbeat found that the attic burns.',
       ...Array<string>(60).fill(alert),
     ])
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
     await told.clock.advance(halfAnHour + 1000)
-    await reborn(told, life)
+    if (crash) await restart(told)
     await told.clock.advance(halfAnHour)
     expect(sent(told)).toEqual(['hello', alert])
     expect(told.beats).toEqual(['told', 'repeated'])
@@ -326,8 +322,8 @@ describe('who hears of it', () => {
     ['nowhere, where no alert is wanted', { visibility: { showAlerts: false } }, undefined],
   ] as const)('[OC-107] an alert goes %s', async (_, heartbeat, route) => {
     await using told = await watch([alert], { heartbeat })
-    await asked(told, 'hi', by('a'))
-    await asked(told, 'hi', by('b', { to: 'bea', thread: 't' }))
+    await askToEnd(told, 'hi', ann('a'))
+    await askToEnd(told, 'hi', ann('b', { to: 'bea', thread: 't' }))
     await told.clock.advance(halfAnHour + 1000)
 
     expect(told.channel.sends.slice(2).map((send) => send.route)).toEqual(route ? [route] : [])
@@ -344,7 +340,7 @@ describe('who hears of it', () => {
 
   test('[OC-107] a channel that cannot deliver now gets nothing', async () => {
     await using told = await watch([alert], { channel: { heartbeatReady: () => false } })
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
     await told.clock.advance(halfAnHour + 1000)
 
     expect(sent(told)).toEqual(['hello'])
@@ -352,7 +348,7 @@ describe('who hears of it', () => {
 
   test('[OC-107] where it is wanted, that all is well is told, too', async () => {
     await using told = await watch(['HEARTBEAT_OK'], { heartbeat: { visibility: { showOk: true } } })
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
     await told.clock.advance(halfAnHour + 1000)
 
     expect(sent(told)).toEqual(['hello', expect.stringContaining('HEARTBEAT_OK')])
@@ -364,7 +360,7 @@ describe('who hears of it', () => {
     ['another account', { heartbeat: { accounts: { home: { showAlerts: false } } } }, 1],
   ])('[OC-107] what is seen of it is as the agent says, unless %s says otherwise', async (_, channel, count) => {
     await using told = await watch([alert], { channel })
-    await asked(told, 'hi', by('a', { account: 'work' }))
+    await askToEnd(told, 'hi', ann('a', { account: 'work' }))
     await told.clock.advance(halfAnHour + 1000)
 
     expect(sent(told).slice(1)).toHaveLength(count)
@@ -372,7 +368,7 @@ describe('who hears of it', () => {
 
   test('[OC-107] an alert that did not arrive is no repetition when it comes again', async () => {
     await using told = await watch([alert])
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
     told.channel.fail(1)
     await told.clock.advance(halfAnHour + 1000)
     expect(sent(told)).toEqual(['hello'])
@@ -383,11 +379,11 @@ describe('who hears of it', () => {
 
   test('[OC-107, OC-31] it does not keep a conversation alive', async () => {
     await using told = await watch(['HEARTBEAT_OK'], { freshness: { mode: 'idle', idleMinutes: 60 } })
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
     const { sessionId } = (await told.main.view()).record
     await told.clock.advance(90 * minutes)
     expect(told.asked).toHaveLength(3)
-    await asked(told, 'still there?', by('b'))
+    await askToEnd(told, 'still there?', ann('b'))
 
     expect((await told.main.view()).record.sessionId).not.toBe(sessionId)
   })

@@ -8,13 +8,22 @@ import { tool } from '../../src/index.ts'
 import { partsOf } from '../../src/runtime/index.ts'
 import type { ScriptedResponse } from '../../src/testing/index.ts'
 import { type Story, work, worker } from '../runtime/harness.ts'
-import { arrived, asked, by, ended, eventsOf, expectReplay, lives, logged, reborn, type Staged, staged, words } from './stage.ts'
-
-const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
-const newestText = ({ messages }: Pick<ModelRequest, 'messages'>): string => {
-  const newest = messages.findLast(({ role }) => role === 'user')
-  return newest?.role === 'user' ? newest.text : ''
-}
+import {
+  ann,
+  arrived,
+  askToEnd,
+  crashes,
+  endOf,
+  eventsOf,
+  expectReplay,
+  logged,
+  newestText,
+  restart,
+  type Staged,
+  staged,
+  tools,
+  words,
+} from './stage.ts'
 
 describe('room', () => {
   /** Runs that ask the model at this moment, by session; a new life begins with none. */
@@ -42,15 +51,15 @@ describe('room', () => {
   const finals = (told: Story) => keys.map((key) => eventsOf(told, 'final', key).map(({ text }) => text))
 
   /** Six sessions, two messages each, and room for four. */
-  const rush = async (life: string) => {
+  const rush = async (crash: string) => {
     const { told, seen } = await crowd(1000, { queueMode: 'followup', runtime: { lanes: { main: 4 } } })
     await using _ = told
     for (const round of [1, 2])
       for (const key of keys) await told.clock.until(told.session(key).send(`${key} ${round}`, { idempotencyKey: `${key}-${round}` }))
     // By now the first four sessions have answered once: some of them wait, and the last two run.
     await told.clock.advance(1500)
-    if (life) seen.now = new Map()
-    await reborn(told, life)
+    if (crash) seen.now = new Map()
+    if (crash) await restart(told)
     await told.clock.until(() => finals(told).flat().length === 12)
     expect(finals(told)).toEqual(keys.map((key) => [`re: ${key} 1`, `re: ${key} 2`]))
     expect(seen.mostInOne).toBe(1)
@@ -98,7 +107,7 @@ describe('room', () => {
     expect(eventsOf(told, 'aborted', 's2')).toHaveLength(1)
   })
 
-  test.each(lives)('[OC-23, OC-24] clearing what waits takes a turn out of its lane, and counts it; one that runs goes on%s', async (life) => {
+  test.each(crashes)('[OC-23, OC-24] clearing what waits takes a turn out of its lane, and counts it; one that runs goes on%s', async (crash) => {
     const { told, seen } = await crowd(3000, { queueMode: 'followup', runtime: { lanes: { main: 1 } } })
     await using _ = told
     for (const [key, id] of [
@@ -109,7 +118,7 @@ describe('room', () => {
       const run = await told.clock.until(told.session(key).send(`${key} 1`, { idempotencyKey: id }))
       run.result().catch(() => undefined)
     }
-    await reborn(told, life)
+    if (crash) await restart(told)
     const clear = async (key: string) => (await told.clock.until(told.session(key).command({ type: 'clear' }))).emitted
     expect(await clear('s2')).toContainEqual({ type: 'cleared', followups: 1, dropped: 0, lane: 1 })
     expect(await clear('s1')).toContainEqual({ type: 'cleared', followups: 0, dropped: 0, lane: 0 })
@@ -148,7 +157,7 @@ describe('who is stuck', () => {
   // `Diagnostics.hear` takes our own signs of typing for a sign of life, for the two minutes that they last.
   test('[OC-96] the same where somebody waits on a channel', async () => {
     await using told = await staged([{ hang: true }], hangs)
-    await told.say('hi', by('a'))
+    await told.say('hi', ann('a'))
     await told.clock.advance(150_100)
 
     expect(stuck(told)).toMatchObject([{ runId: 'a', ageMs: 150_000 }])
@@ -179,24 +188,24 @@ describe('who is stuck', () => {
     expect(stuck(told)).toEqual([])
   })
 
-  test.each(lives)('[OC-96] what becomes of a message is told: accepted, queued, and how it ended%s', async (life) => {
+  test.each(crashes)('[OC-96] what becomes of a message is told: accepted, queued, and how it ended%s', async (crash) => {
     await using told = await staged((request) => (newestText(request) === 'lost' ? { error: { status: 401 } } : { text: 'hello', delayMs: 1000 }), {
       queueMode: 'followup',
     })
-    await told.say('hi', by('a'))
+    await told.say('hi', ann('a'))
     await told.clock.advance(100)
-    await told.say('lost', by('b'))
-    await told.say('hi', { ...by('a'), idempotencyKey: 'again' })
-    await reborn(told, life)
-    await ended(told, 'b')
+    await told.say('lost', ann('b'))
+    await told.say('hi', { ...ann('a'), idempotencyKey: 'again' })
+    if (crash) await restart(told)
+    await endOf(told, 'b')
 
     expect(eventsOf(told, 'accepted').map(({ id, status }) => [id, status])).toEqual([
       ['a', 'started'],
       ['b', 'queued'],
     ])
     expect(eventsOf(told, 'skipped')).toMatchObject([{ id: 'again', reason: 'duplicate' }])
-    expect(await ended(told, 'a')).toMatchObject({ type: 'final', durationMs: 1000 })
-    expect(await ended(told, 'b')).toMatchObject({ type: 'error', error: { code: 'provider_auth' } })
+    expect(await endOf(told, 'a')).toMatchObject({ type: 'final', durationMs: 1000 })
+    expect(await endOf(told, 'b')).toMatchObject({ type: 'error', error: { code: 'provider_auth' } })
   })
 })
 
@@ -240,7 +249,7 @@ describe('accounts', () => {
   ] as const
 
   /** A day in the life of a session. */
-  const day = async (life: string) => {
+  const day = async (crash: string) => {
     const told = await staged(
       { info: { contextTokens: 200_000, price }, script },
       {
@@ -249,28 +258,28 @@ describe('accounts', () => {
         models: { 'other/b': { info: { price: { input: 1, output: 5 } }, script }, 'free/c': { info: {}, script } },
       },
     )
-    await asked(told, 'streamed', by('streamed'))
-    await told.say('steered', by('steered'))
+    await askToEnd(told, 'streamed', ann('streamed'))
+    await told.say('steered', ann('steered'))
     await told.clock.advance(300)
-    await told.say('and this', by('and this'))
+    await told.say('and this', ann('and this'))
     await told.clock.advance(900)
-    await reborn(told, life)
-    await ended(told, 'steered')
-    await told.say('failed', by('failed'))
+    if (crash) await restart(told)
+    await endOf(told, 'steered')
+    await told.say('failed', ann('failed'))
     await told.clock.advance(300)
-    await told.say('followup', { ...by('followup'), queueMode: 'followup', model: 'other/b' })
-    await reborn(told, life)
-    await ended(told, 'followup')
-    await asked(told, 'unpriced', { ...by('unpriced'), model: 'free/c' })
-    await asked(told, '/status', by('o'))
-    await asked(told, 'silent', by('silent'))
+    await told.say('followup', { ...ann('followup'), queueMode: 'followup', model: 'other/b' })
+    if (crash) await restart(told)
+    await endOf(told, 'followup')
+    await askToEnd(told, 'unpriced', { ...ann('unpriced'), model: 'free/c' })
+    await askToEnd(told, '/status', ann('o'))
+    await askToEnd(told, 'silent', ann('silent'))
     return told
   }
 
-  test.each(lives)(
+  test.each(crashes)(
     '[OC-89, OC-90, OC-91] what runs have used is told once for each, stands in the record, and is what the trace has%s',
-    async (life) => {
-      await using told = await day(life)
+    async (crash) => {
+      await using told = await day(crash)
 
       expect(eventsOf(told, 'usage').map((event) => event.runId)).toEqual(table.map(([id]) => id))
       for (const [place, [runId, model, input, output, cacheRead, cacheWrite, promptTokens, total, costUsd]] of table.entries()) {
@@ -321,8 +330,8 @@ describe('accounts', () => {
       return { text: 'hello', usage: usage(100, 10) }
     }
     await using told = await staged({ info: { price }, script: summarising })
-    for (const id of ['1', '2']) await asked(told, words(400, id), by(id))
-    await asked(told, how === 'order' ? '/compact' : 'long', by('o'))
+    for (const id of ['1', '2']) await askToEnd(told, words(400, id), ann(id))
+    await askToEnd(told, how === 'order' ? '/compact' : 'long', ann('o'))
     const events = eventsOf(told, 'usage')
     const total = (field: 'input' | 'output') => events.reduce((sum, event) => sum + event.usage[field], 0)
     const { spent } = (await told.main.view()).record
@@ -345,7 +354,7 @@ describe('accounts', () => {
   test('[OC-90] 1000 tokens of each kind at 3, 15, 0.3 and 3.75: 0.02205 USD', async () => {
     await using told = await staged({ info: { price }, script: [{ text: 'hello', usage: usage(3000, 1000, 1000, 0, 1000) }] })
 
-    expect((await asked(told, 'hi', by('a'))).costUsd).toBeCloseTo(0.02205, 10)
+    expect((await askToEnd(told, 'hi', ann('a'))).costUsd).toBeCloseTo(0.02205, 10)
   })
 
   test('[OC-91] a streamed turn with nothing left to send at its end: one event with all that there is to tell', async () => {
@@ -356,7 +365,7 @@ describe('accounts', () => {
       },
     )
 
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
 
     expect(arrived(told)).toEqual(['block: hello'])
     expect(eventsOf(told, 'usage')).toEqual([
@@ -383,7 +392,7 @@ describe('accounts', () => {
   // The event has neither `sessionId` nor `channel`, and nothing that is published has a time.
   test.each(['sessionId', 'channel', 'at'])('[OC-91] the event has its %s', async (field) => {
     await using told = await staged([{ text: 'hello', usage: usage(1, 1) }])
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
 
     expect(eventsOf(told, 'usage')[0]).toHaveProperty(field)
   })
@@ -396,7 +405,7 @@ describe('accounts', () => {
       models: { 'other/b': () => ({ text: 'hello', usage: usage(200, 20) }) },
       fallbacks: ['other/b'],
     })
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
 
     expect(told.runtime.metrics().model_tokens_total).toMatchObject({
       'test/model': { input: 100, output: 10 },
@@ -406,10 +415,10 @@ describe('accounts', () => {
 
   test('[OC-89] without any usage, model, provider and window are kept all the same', async () => {
     await using told = await staged({ info: { contextTokens: 100_000 }, script: [{ text: 'one', usage: usage(300, 30) }, { text: 'two' }] })
-    await asked(told, 'one', by('1'))
+    await askToEnd(told, 'one', ann('1'))
     expect((await told.main.view()).record.tokens).toMatchObject({ input: 300, output: 30, total: 330, window: 100_000 })
 
-    await asked(told, 'two', by('2'))
+    await askToEnd(told, 'two', ann('2'))
     expect((await told.main.view()).record.tokens).toMatchObject({ input: 300, output: 30, window: 100_000, model: 'test/model', provider: 'test' })
   })
 
@@ -418,7 +427,7 @@ describe('accounts', () => {
       models: { 'other/b': [{ text: 'hello', usage: usage(1, 1) }] },
       fallbacks: ['other/b'],
     })
-    await asked(told, 'hi', by('a'))
+    await askToEnd(told, 'hi', ann('a'))
 
     expect((await told.main.view()).record.tokens).toMatchObject({ model: 'other/b', provider: 'other' })
   })
@@ -426,10 +435,10 @@ describe('accounts', () => {
   // `MetricsCounter` drops the end of a run whose beginning it did not hear, and a new life has heard of none.
   test('[OC-91] a run that a crash cut in two is counted when it ends', async () => {
     await using told = await staged([{ calls: [work('x', 1000)] }, { text: 'hello', delayMs: 1000 }], { tools })
-    await told.say('hi', by('a'))
+    await told.say('hi', ann('a'))
     await told.clock.advance(1500)
-    await reborn(told)
-    await ended(told, 'a')
+    await restart(told)
+    await endOf(told, 'a')
 
     expect(told.runtime.metrics().runs).toEqual({ ended: 1, failed: 0, aborted: 0 })
   })
@@ -440,7 +449,7 @@ describe('accounts', () => {
       throw new Error('no')
     })
 
-    expect(await asked(told, 'hi', by('a'))).toMatchObject({ type: 'final' })
+    expect(await askToEnd(told, 'hi', ann('a'))).toMatchObject({ type: 'final' })
     expect(logged(told, 'a listener threw').length).toBeGreaterThan(0)
     expect(eventsOf(told, 'usage')).toHaveLength(1)
   })

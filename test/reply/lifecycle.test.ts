@@ -1,12 +1,9 @@
 /** What a session keeps of itself, when a conversation is too old to go on with, and what the model is told of what has happened meanwhile. */
 import { expect, test } from 'vitest'
-import { story, work, worker } from '../runtime/harness.ts'
-import { ann, ask, before, channels, eventsOf, known, listener, newest, restarted, toggles } from './support.ts'
+import { story, work } from '../runtime/harness.ts'
+import { ann, ask, before, channels, crashes, eventsOf, known, listener, newest, recordOf, restart, toggles, tools } from './stage.ts'
 
-const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
-const crashes = ['', ' over a crash']
 type Told = Awaited<ReturnType<typeof story>>
-const recordOf = async (told: Told) => (await told.main.view()).record
 
 /** Nobody is there for a while: time passes faster so. */
 const away = async (told: Told, ms: number) => {
@@ -29,7 +26,7 @@ test('[OC-27] what a session knows of itself comes back from the store as it was
   await told.main.command({ type: 'note', text: 'the job is done' })
   const record = await recordOf(told)
 
-  await restarted(told)
+  await restart(told)
 
   expect(await recordOf(told)).toEqual(record)
   expect(record).toMatchObject({
@@ -68,7 +65,7 @@ test.each(crashes)('[OC-28] a conversation of 03:59 is old at 04:01, and one of 
   await ask(told, 'good night', ann('1'))
   const { sessionId } = await recordOf(told)
 
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.clock.advance(2 * 60_000)
   await ask(told, 'good morning', ann('2'))
   const next = (await recordOf(told)).sessionId
@@ -151,7 +148,7 @@ test('[OC-31] whatever is accepted moves updatedAt: answered, queued, steered, o
   expect(await moved('queued', { ...ann('3'), idempotencyKey: 'again' })).toBe(false)
   expect(await moved('stop', ann('6'))).toBe(true)
   const { updatedAt } = await recordOf(told)
-  await restarted(told)
+  await restart(told)
   expect((await recordOf(told)).updatedAt).toBe(updatedAt)
 })
 
@@ -164,7 +161,7 @@ test.each(crashes)('[OC-38] after a stop and a new model, the next prompt says b
   await ask(told, 'stop', ann('2'))
   await ask(told, '/model test/other', ann('3'))
   await told.main.command({ type: 'note', text: 'HEARTBEAT_OK' })
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
 
   await ask(told, 'what now', ann('4'))
   await ask(told, 'and now', ann('5'))
@@ -206,7 +203,7 @@ test('[OC-39] fifty changes at the same time to what a session keeps are all kep
   expect(all).toHaveLength(50)
 
   await told.clock.until(Promise.all(all.map((change) => change())))
-  await restarted(told)
+  await restart(told)
 
   const record = await recordOf(told)
   expect(record.toggles).toEqual(changes)
@@ -218,7 +215,7 @@ test.each(crashes)('[OC-39] wishes of users, changed and taken back%s', async (c
   await ask(told, '/think high', ann('a'))
   await told.main.configure({ verbose: 'on', usage: 'full' })
   await told.main.configure({ usage: null })
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
 
   expect(await toggles(told)).toEqual({ thinking: 'high', verbose: 'on' })
 })

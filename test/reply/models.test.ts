@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { ThinkingLevel } from '../../src/contracts/settings.ts'
 import { story } from '../runtime/harness.ts'
-import { ann, ask, before, known, listener, notices, restarted, toggles } from './support.ts'
+import { ann, ask, before, known, listener, notices, restart, toggles } from './stage.ts'
 
 test.each<[string, ThinkingLevel]>([
   ['off', 'off'],
@@ -103,7 +103,7 @@ test.each(['other/sonnet-4', 'sonnet-4', '2', 'sonet-4', 'sonnet'])(
     await using told = await story([], { runtime })
 
     expect((await ask(told, `/model ${words}`, ann('a'))).text).toBe('Model: other/sonnet-4.')
-    await restarted(told)
+    await restart(told)
     expect((await ask(told, 'hi', ann('b'))).model).toBe('other/sonnet-4')
     await ask(told, 'again', ann('c'))
 

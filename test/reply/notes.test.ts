@@ -5,12 +5,8 @@ import type { ModelRequest } from '../../src/contracts/model.ts'
 import { type Tool, tool } from '../../src/index.ts'
 import type { ScriptedResponse } from '../../src/testing/index.ts'
 import { expectNothingAlive, type Story } from '../runtime/harness.ts'
-import { arrived, asked, by, ended, eventsOf, expectReplay, lives, reborn, type Staged, staged, words } from './stage.ts'
+import { ann, arrived, askToEnd, crashes, endOf, eventsOf, expectReplay, newestText, restart, type Staged, staged, words } from './stage.ts'
 
-const newestText = ({ messages }: ModelRequest): string => {
-  const newest = messages.findLast(({ role }) => role === 'user')
-  return newest?.role === 'user' ? newest.text : ''
-}
 const asksForNotes = (request: ModelRequest): boolean => newestText(request).includes('take notes')
 
 type Part = { notes?: (request: ModelRequest) => ScriptedResponse; tokens?: number; delayMs?: number; info?: object; usage?: object }
@@ -44,7 +40,7 @@ test.each([
 ])('[OC-40] of 200,000 tokens %i are used: before which of three turns notes are taken', async (tokens, before) => {
   await using told = await noter({ tokens })
 
-  for (const id of ['a', 'b', 'c']) await asked(told, id, by(id))
+  for (const id of ['a', 'b', 'c']) await askToEnd(told, id, ann(id))
 
   // Once in a cycle: not before the third turn again.
   expect(taken(told)).toEqual(before)
@@ -52,9 +48,9 @@ test.each([
 
 test('[OC-40] after a compaction they are taken again', async () => {
   await using told = await noter()
-  for (const id of ['a', 'b']) await asked(told, words(400, id), by(id))
-  await asked(told, '/compact', by('o'))
-  for (const id of ['c', 'd', 'e']) await asked(told, id, by(id))
+  for (const id of ['a', 'b']) await askToEnd(told, words(400, id), ann(id))
+  await askToEnd(told, '/compact', ann('o'))
+  for (const id of ['c', 'd', 'e']) await askToEnd(told, id, ann(id))
 
   // The first turn after it makes the context full again.
   expect(taken(told)).toEqual(['b', 'd'])
@@ -72,7 +68,7 @@ test.each([
     [threshold, ['b']],
   ] as const) {
     await using told = await noter({ tokens, info }, options)
-    for (const id of ['a', 'b']) await asked(told, id, by(id))
+    for (const id of ['a', 'b']) await askToEnd(told, id, ann(id))
     expect(taken(told)).toEqual(before)
   }
 })
@@ -80,20 +76,20 @@ test.each([
 test('[OC-40] a window in which nothing would be left to say takes no notes', async () => {
   await using told = await noter({ tokens: 17_000, info: { contextTokens: 24_000 } })
 
-  for (const id of ['a', 'b']) await asked(told, id, by(id))
+  for (const id of ['a', 'b']) await askToEnd(told, id, ann(id))
 
   expect(taken(told)).toEqual([])
 })
 
 test('[OC-40] nobody who asks by himself takes notes', async () => {
   await using told = await noter()
-  await asked(told, 'a', by('a'))
+  await askToEnd(told, 'a', ann('a'))
   await told.clock.until((await told.say('look around', { idempotencyKey: 'b', heartbeat: true })).result())
 
   expect(taken(told)).toEqual([])
 })
 
-test.each(lives)('[OC-41] the agent writes down what it wants to, under a run of its own, and its users notice nothing%s', async (life) => {
+test.each(crashes)('[OC-41] the agent writes down what it wants to, under a run of its own, and its users notice nothing%s', async (crash) => {
   await using told = await noter(
     {
       notes: ({ messages }) =>
@@ -104,13 +100,13 @@ test.each(lives)('[OC-41] the agent writes down what it wants to, under a run of
     },
     { tools: (world) => [note(world)], verbose: 'on', delivery: { streaming: true, min: 1, coalesce: { minChars: 1 } } },
   )
-  await asked(told, 'a', by('a'))
+  await askToEnd(told, 'a', ann('a'))
   const before = arrived(told).length
-  await told.say('b', by('b'))
+  await told.say('b', ann('b'))
   await told.clock.advance(500)
-  await reborn(told, life)
+  if (crash) await restart(told)
 
-  expect(await ended(told, 'b')).toMatchObject({ type: 'final', text: 're: b' })
+  expect(await endOf(told, 'b')).toMatchObject({ type: 'final', text: 're: b' })
   expect(told.did).toEqual(['they like tea'])
   expect(arrived(told).slice(before)).toEqual(['block: re: b'])
   expect(taken(told)).toEqual(['b'])
@@ -122,11 +118,11 @@ test.each(lives)('[OC-41] the agent writes down what it wants to, under a run of
 
 test('[OC-41] it is told the file of the day, and how to say that there is nothing to say', async () => {
   await using told = await noter()
-  for (const id of ['a', 'b']) await asked(told, id, by(id))
+  for (const id of ['a', 'b']) await askToEnd(told, id, ann(id))
   expect(told.requests.filter(asksForNotes).map(newestText)).toEqual(['take notes on 2026-01-31\nAnswer NO_REPLY when you are done.'])
 
   await using silent = await noter({}, { memoryFlush: { prompt: 'take notes, or answer NO_REPLY' } })
-  for (const id of ['a', 'b']) await asked(silent, id, by(id))
+  for (const id of ['a', 'b']) await askToEnd(silent, id, ann(id))
   expect(silent.requests.filter(asksForNotes).map(newestText)).toEqual(['take notes, or answer NO_REPLY'])
 })
 
@@ -137,22 +133,22 @@ test('[OC-41] without words of its own it is told to append to memory/ and the d
     return { text: 'hello', usage: { inputTokens: 176_000, outputTokens: 0 } }
   }
   await using told = await staged({ info: { contextTokens: 200_000 }, script }, { memoryFlush: {} })
-  for (const id of ['a', 'b']) await asked(told, id, by(id))
+  for (const id of ['a', 'b']) await askToEnd(told, id, ann(id))
 
   expect(newestText(requests[1] as ModelRequest)).toMatch(/memory\/2026-01-31\.md.*NO_REPLY/s)
 })
 
-test.each(lives)('[OC-41] where it fails, the answer comes as always, and nothing of it is delivered%s', async (life) => {
+test.each(crashes)('[OC-41] where it fails, the answer comes as always, and nothing of it is delivered%s', async (crash) => {
   await using told = await noter({ notes: () => ({ text: 'I will write', error: { status: 401 }, delayMs: 1000 }), delayMs: 1000 })
-  await asked(told, 'a', by('a'))
-  await told.say('b', by('b'))
+  await askToEnd(told, 'a', ann('a'))
+  await told.say('b', ann('b'))
   await told.clock.advance(1500)
-  await reborn(told, life)
+  if (crash) await restart(told)
 
-  expect(await ended(told, 'b')).toMatchObject({ type: 'final', text: 're: b' })
+  expect(await endOf(told, 'b')).toMatchObject({ type: 'final', text: 're: b' })
   expect(arrived(told)).toEqual(['final: re: a', 'final: re: b'])
   expect(eventsOf(told, 'flushed')).toMatchObject([{ runId: 'b', error: { code: 'provider_auth' } }])
-  await asked(told, 'c', by('c'))
+  await askToEnd(told, 'c', ann('c'))
   expect(taken(told)).toEqual(['b'])
 })
 
@@ -170,7 +166,7 @@ test('[OC-41] where its model fails, another one takes the notes', async () => {
       },
     },
   )
-  for (const id of ['a', 'b']) await asked(told, id, by(id))
+  for (const id of ['a', 'b']) await askToEnd(told, id, ann(id))
 
   expect(other.map(asksForNotes)).toEqual([true])
   expect(eventsOf(told, 'flushed')[0]?.error).toBeUndefined()
@@ -180,7 +176,7 @@ test('[OC-41] an overflow on the way shortens the history, and counts', async ()
   await using told = await noter({
     notes: ({ messages }) => (messages[0]?.role === 'summary' ? { text: 'NO_REPLY' } : { error: { code: 'provider_overflow' } }),
   })
-  for (const id of ['a', 'b']) await asked(told, words(400, id), by(id))
+  for (const id of ['a', 'b']) await askToEnd(told, words(400, id), ann(id))
 
   expect(arrived(told)).toHaveLength(2)
   expect((await told.main.view()).record).toMatchObject({ compactions: 1, flushed: { compactions: expect.any(Number) } })
@@ -189,7 +185,7 @@ test('[OC-41] an overflow on the way shortens the history, and counts', async ()
 // `output` in src/machines/turn/turn.context.ts tells of the usage of the answer alone; that of the notes is in no record.
 test('[OC-41, OC-89] what it used is part of what the session has used', async () => {
   await using told = await noter({ tokens: 176_000, info: { price: { input: 1, output: 1 } } })
-  for (const id of ['a', 'b']) await asked(told, id, by(id))
+  for (const id of ['a', 'b']) await askToEnd(told, id, ann(id))
 
   const events = eventsOf(told, 'usage')
   expect(events.map(({ runId }) => runId)).toEqual(['a', 'b:flush', 'b'])
@@ -198,16 +194,16 @@ test('[OC-41, OC-89] what it used is part of what the session has used', async (
   expect(spent.costUsd).toBeCloseTo(3 * 0.176, 10)
 })
 
-test.each(lives)('[OC-41] who stops the turn stops the notes, too%s', async (life) => {
+test.each(crashes)('[OC-41] who stops the turn stops the notes, too%s', async (crash) => {
   await using told = await noter({ notes: () => ({ text: 'NO_REPLY', delayMs: 5000 }) })
-  await asked(told, 'a', by('a'))
-  const run = await told.say('b', by('b'))
+  await askToEnd(told, 'a', ann('a'))
+  const run = await told.say('b', ann('b'))
   run.result().catch(() => undefined)
   await told.clock.advance(1000)
-  await reborn(told, life)
+  if (crash) await restart(told)
   await told.clock.until(told.main.cancel())
 
-  expect(await ended(told, 'b')).toMatchObject({ type: 'aborted' })
+  expect(await endOf(told, 'b')).toMatchObject({ type: 'aborted' })
   expect(arrived(told)).toEqual(['final: re: a'])
   await told.clock.advance(1000)
   await expectNothingAlive(told)
@@ -225,11 +221,11 @@ test('[OC-41] whenever the process dies, notes are taken once and the answer is 
       },
       { tools: (world) => [note(world)] },
     )
-    await asked(told, 'a', by('a'))
-    await told.say('b', by('b'))
+    await askToEnd(told, 'a', ann('a'))
+    await told.say('b', ann('b'))
     await told.clock.advance(ms)
-    await reborn(told)
-    await ended(told, 'b')
+    await restart(told)
+    await endOf(told, 'b')
 
     expect([ms, taken(told), told.did, arrived(told)]).toEqual([ms, ['b'], ['they like tea'], ['final: re: a', 'final: re: b']])
     expect(eventsOf(told, 'usage').map(({ runId }) => runId)).toEqual(['a', 'b:flush', 'b'])
@@ -239,11 +235,11 @@ test('[OC-41] whenever the process dies, notes are taken once and the answer is 
 test('[OC-41, OC-89] what was used before somebody stopped it is written down, too', async () => {
   const slow = tool({ name: 'note', description: 'takes a note', input: z.object({}), execute: (_, { signal }) => forever(signal) })
   await using told = await noter({ notes: () => ({ calls: [{ name: 'note', input: {} }] }) }, { tools: () => [slow] })
-  await asked(told, 'a', by('a'))
-  await told.say('b', by('b'))
+  await askToEnd(told, 'a', ann('a'))
+  await told.say('b', ann('b'))
   await told.clock.advance(1000)
-  await told.say('/stop', by('s'))
-  await ended(told, 'b')
+  await told.say('/stop', ann('s'))
+  await endOf(told, 'b')
   await told.quiet()
 
   const { usage } = (await told.main.view()).record.spent

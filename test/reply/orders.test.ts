@@ -1,9 +1,8 @@
 /** What users tell us rather than the model: settings, for the conversation or for one message. */
 import { expect, test } from 'vitest'
 import { story } from '../runtime/harness.ts'
-import { ann, ask, eventsOf, expectReplay, listener, newest, notices, restarted, toggles } from './support.ts'
+import { ann, ask, crashes, eventsOf, expectReplay, listener, newest, notices, restart, toggles } from './stage.ts'
 
-const crashes = ['', ' over a crash']
 const stranger = (id: string) => ann(id, { authorised: false })
 
 test('[OC-97] a directive within a message is taken out of it, and holds for it', async () => {
@@ -35,7 +34,7 @@ test.each<[string, string, object]>([
   await using told = await story(script)
 
   expect(await ask(told, text, ann('a'))).toMatchObject({ outcome: 'replied', text: answer, steps: 0 })
-  await restarted(told)
+  await restart(told)
 
   expect(asked).toEqual([])
   expect(await toggles(told)).toEqual(kept)
@@ -94,7 +93,7 @@ test.each(crashes)('[OC-98] a directive alone holds from then on, one within a m
   expect(await thought('deep /think high', '1')).toBe('high')
   expect(await thought('hi', '2')).toBeUndefined()
   await ask(told, '/think high', ann('3'))
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   expect(await thought('hi', '4')).toBe('high')
   expect(await thought('quick /think low', '5')).toBe('low')
   expect(await thought('hi', '6')).toBe('high')
@@ -145,7 +144,7 @@ test.each(crashes)('[OC-101] /queue with all that it takes, and back to the defa
   await using told = await story(listener().script)
 
   expect((await ask(told, '/queue collect debounce:2s cap:25', ann('a'))).text).toBe('Queue: collect, debounce 2000 ms, cap 25.')
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   expect(await toggles(told)).toEqual({ queueMode: 'collect', debounceMs: 2000, queueCap: 25 })
   for (const [words, ms] of [
     ['debounce:1500', 1500],
@@ -203,7 +202,7 @@ test('[OC-98] a setting in a message that joins a run is not lost without a word
 test('[OC-95, OC-98] an order that is sent again under its key is answered as the first time, and done once, also over a crash', async () => {
   await using told = await story(listener().script)
   expect((await ask(told, '/usage', ann('a'))).text).toBe('Usage line: tokens.')
-  await restarted(told)
+  await restart(told)
 
   expect((await ask(told, '/usage', ann('a'))).text).toBe('Usage line: tokens.')
   expect(await toggles(told)).toEqual({ usage: 'tokens' })

@@ -1,21 +1,7 @@
 /** How turns end as users see it: time that is up, and failures in plain words. */
 import { expect, test } from 'vitest'
 import { outcomes, story, work, worker } from '../runtime/harness.ts'
-import { ann, eventsOf, listener, payloads, restarted, texts } from './support.ts'
-
-const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
-const crashes = ['', ' over a crash']
-type Told = Awaited<ReturnType<typeof story>>
-
-/** Says something and waits for whatever becomes of it. */
-const end = async (told: Told, text: string, options: Parameters<Told['say']>[1]) => {
-  const run = await told.say(text, options)
-  await told.clock.until(run.result().catch(() => undefined))
-  return told.events('main').findLast((event) => 'ids' in event && event.type !== 'started' && event.ids.includes(run.id)) as Extract<
-    ReturnType<Told['events']>[number],
-    { type: 'final' | 'error' | 'aborted' }
-  >
-}
+import { ann, askToEnd, crashes, eventsOf, listener, payloads, restart, texts, tools } from './stage.ts'
 
 test.each(crashes)(
   '[OC-54] a silent model and a time of 1000 ms: after that the run ends, and its user hears that it took too long%s',
@@ -24,7 +10,7 @@ test.each(crashes)(
     const began = told.clock.now()
     await told.say('go', { ...ann('a'), timeoutMs: 1000 })
     await told.clock.advance(400)
-    if (crash) await restarted(told)
+    if (crash) await restart(told)
     await told.clock.until(() => eventsOf(told, 'error').length > 0)
 
     expect(told.clock.now() - began).toBe(1000)
@@ -57,7 +43,7 @@ test('[OC-54] what an agent is given as its time holds for whoever names none', 
 test('[OC-54] what was said before the time was up is kept', async () => {
   await using told = await story([{ text: 'so far', hang: true }])
 
-  const { partial } = await end(told, 'go', { ...ann('a'), timeoutMs: 1000 })
+  const { partial } = await askToEnd(told, 'go', { ...ann('a'), timeoutMs: 1000 })
 
   expect(partial).toBe(true)
   expect(await told.transcript()).toEqual(['user: go', 'assistant (partial): so far'])
@@ -93,7 +79,7 @@ const bodies: [string, object, RegExp][] = [
 test.each(bodies)('[OC-55] of %s users read plain words, and the trace keeps what was said', async (_, error, words) => {
   await using told = await story([{ error }], { modelAttemptMax: 1 })
 
-  const ended = await end(told, 'go', ann('a'))
+  const ended = await askToEnd(told, 'go', ann('a'))
 
   expect(payloads(ended)).toEqual([{ text: expect.stringMatching(words), error: true }])
   expect(texts(ended).join()).not.toMatch(/[{}]|sk-secret/)
@@ -104,14 +90,14 @@ test.each(bodies)('[OC-55] of %s users read plain words, and the trace keeps wha
 test('[OC-55] an overflow is told as a conversation that is too long', async () => {
   await using told = await story([{ error: { code: 'provider_overflow', message: '{"error":"context_length_exceeded"}' } }])
 
-  expect(texts(await end(told, 'go', ann('a'))).join()).toMatch(/^The conversation (is too long|became too long).*A new session has begun/)
+  expect(texts(await askToEnd(told, 'go', ann('a'))).join()).toMatch(/^The conversation (is too long|became too long).*A new session has begun/)
 })
 
 test('[OC-55] a text of unknown kind has at most 600 characters', async () => {
   const { script } = listener(() => ({ calls: Array.from({ length: 3 }, () => work('x')) }))
   await using told = await story(script, { tools, toolCallMax: 1 })
 
-  const [text = ''] = texts(await end(told, 'go', ann('a')))
+  const [text = ''] = texts(await askToEnd(told, 'go', ann('a')))
 
   expect(text.length).toBeGreaterThan(10)
   expect(text.length).toBeLessThanOrEqual(600)

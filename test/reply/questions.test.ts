@@ -1,10 +1,7 @@
 /** What users ask us rather than the model, and that they can stop everything. */
 import { expect, test } from 'vitest'
-import { expectEndedOnce, expectNothingAlive, outcomes, story, work, worker } from '../runtime/harness.ts'
-import { ann, ask, before, eventsOf, expectReplay, listener, newest, notices, restarted, turns } from './support.ts'
-
-const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
-const crashes = ['', ' over a crash']
+import { expectEndedOnce, expectNothingAlive, outcomes, story, work } from '../runtime/harness.ts'
+import { ann, ask, before, crashes, eventsOf, expectReplay, listener, newest, notices, restart, tools, turns } from './stage.ts'
 
 test('[OC-102] "hello /status" during a run: the status at once, and "hello" waits as the queue says', async () => {
   const { asked, script } = listener()
@@ -126,7 +123,7 @@ test.each(crashes)('[OC-103] a stop while the messages only wait for more drops 
   await told.say('a', ann('a'))
   await told.say('b', ann('b'))
   await told.clock.advance(200)
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
 
   expect((await ask(told, 'stop', ann('c'))).text).toBe('Stopped. 1 waiting message was dropped.')
   await told.clock.advance(10_000)
@@ -190,7 +187,7 @@ test.each(crashes)('[OC-103] what had joined the run ends with it%s', async (cra
   await told.say('go', ann('a'))
   await told.clock.advance(40)
   await told.say('and this', ann('b'))
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
 
   await told.say('stop', ann('c'))
   await told.quiet()

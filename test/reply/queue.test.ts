@@ -1,10 +1,8 @@
 /** What becomes of messages that come in while a turn is running: how they are wished for, and how they join it. */
 import { expect, test } from 'vitest'
 import type { QueueMode } from '../../src/contracts/settings.ts'
-import { expectEndedOnce, expectNothingAlive, expectPaired, outcomes, story, work, worker } from '../runtime/harness.ts'
-import { ann, ask, channels, eventsOf, expectReplay, listener, restarted, startOf, toggles, turns } from './support.ts'
-
-const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
+import { expectEndedOnce, expectNothingAlive, expectPaired, outcomes, story, work } from '../runtime/harness.ts'
+import { ann, ask, channels, crashes, eventsOf, expectReplay, listener, restart, startOf, toggles, tools, turns } from './stage.ts'
 
 test.each<[string, QueueMode]>([
   ['steer', 'steer'],
@@ -24,7 +22,7 @@ test.each<[string, QueueMode]>([
   await using told = await story(listener().script)
 
   expect((await ask(told, `/queue ${alias}`, ann('a'))).text).toBe(`Queue: ${mode}.`)
-  await restarted(told)
+  await restart(told)
 
   expect(await toggles(told)).toEqual({ queueMode: mode })
 })
@@ -129,7 +127,7 @@ test.each(['', ' after a crash'])(
 
     const steer = await told.say('dogs, I mean', ann('b'))
     expect((await told.main.view()).record.updatedAt).toBe(updatedAt + 40)
-    if (crash) await restarted(told)
+    if (crash) await restart(told)
     await told.quiet()
 
     expect(steer).toMatchObject({ status: 'steered', runId: 'a' })
@@ -216,29 +214,26 @@ test('[OC-13, OC-31] what joins and what waits is taken in in the same way: acce
   expect(await tailOf('followup')).toEqual(await tailOf('steer'))
 })
 
-test.each(['', ' over a crash'])(
-  '[OC-14] interrupt: the run is stopped, the two that wait are dropped, and only the newest is answered%s',
-  async (crash) => {
-    const { asked, script } = listener()
-    await using told = await story(script, { queueMode: 'followup' })
-    for (const id of ['a', 'b', 'c']) await told.say(id, ann(id))
-    await told.clock.advance(40)
+test.each(crashes)('[OC-14] interrupt: the run is stopped, the two that wait are dropped, and only the newest is answered%s', async (crash) => {
+  const { asked, script } = listener()
+  await using told = await story(script, { queueMode: 'followup' })
+  for (const id of ['a', 'b', 'c']) await told.say(id, ann(id))
+  await told.clock.advance(40)
 
-    const newestOne = await told.say('d', { ...ann('d'), queueMode: 'interrupt' })
-    if (crash) await restarted(told)
-    await told.clock.settle()
+  const newestOne = await told.say('d', { ...ann('d'), queueMode: 'interrupt' })
+  if (crash) await restart(told)
+  await told.clock.settle()
 
-    expect(newestOne.status).toBe('queued')
-    expect((await told.main.view()).queued.filter((id) => id !== 'd')).toEqual([])
-    await told.quiet()
-    expect(outcomes(told.events('main'))).toEqual({ a: 'aborted', b: 'aborted', c: 'aborted', d: 'final' })
-    expect(turns(told)).toEqual(['a', 'd'])
-    expect(asked.flatMap(({ messages }) => messages.flatMap((message) => (message.role === 'user' ? [message.text] : [])))).not.toContain('b')
-    await expectEndedOnce(told)
-    await expectReplay(told)
-    await expectNothingAlive(told)
-  },
-)
+  expect(newestOne.status).toBe('queued')
+  expect((await told.main.view()).queued.filter((id) => id !== 'd')).toEqual([])
+  await told.quiet()
+  expect(outcomes(told.events('main'))).toEqual({ a: 'aborted', b: 'aborted', c: 'aborted', d: 'final' })
+  expect(turns(told)).toEqual(['a', 'd'])
+  expect(asked.flatMap(({ messages }) => messages.flatMap((message) => (message.role === 'user' ? [message.text] : [])))).not.toContain('b')
+  await expectEndedOnce(told)
+  await expectReplay(told)
+  await expectNothingAlive(told)
+})
 
 test('[OC-23] one run at a time in a session, and the messages in the order in which they came', async () => {
   let running = 0

@@ -4,7 +4,7 @@ import type { SessionCommand } from '../../src/contracts/session.ts'
 import { seededRandom } from '../../src/testing/index.ts'
 import { expectNothingAlive, story, work, worker } from '../runtime/harness.ts'
 import { chooseSeeds } from '../support/seeds.ts'
-import { ann, eventsOf, expectReplay, listener, newest, restarted } from './support.ts'
+import { ann, eventsOf, expectReplay, listener, newest, restart } from './stage.ts'
 
 const modes = ['steer', 'followup', 'collect', 'interrupt'] as const
 const words = ['hello', 'use a tool', 'fail', 'flood', 'hi /status', 'hi /think high']
@@ -52,7 +52,7 @@ test.each(Array.from({ length: cases }, (_, index) => first + index))('[OC-01, O
     if (what === 'order') await told.say(pick(orders), from)
     if (what === 'command') await told.main.command(pick(commands)).catch(() => undefined)
     if (what === 'pause') await told.clock.advance(pick(pauses))
-    if (what === 'crash') await restarted(told)
+    if (what === 'crash') await restart(told)
   }
   await told.clock.advance(20_000)
   await told.say('the end', ann('end')).catch(() => undefined)

@@ -4,11 +4,7 @@ import { expect, test } from 'vitest'
 import { RuntimeError } from '../../src/index.ts'
 import { partsOf } from '../../src/runtime/index.ts'
 import { expectEndedOnce, expectNothingAlive, outcomes, story } from '../runtime/harness.ts'
-import { ann, ask, before, eventsOf, expectReplay, listener, newest, notices, restarted, texts, turns } from './support.ts'
-
-const crashes = ['', ' over a crash']
-type Told = Awaited<ReturnType<typeof story>>
-const recordOf = async (told: Told) => (await told.main.view()).record
+import { ann, ask, before, crashes, eventsOf, expectReplay, listener, newest, notices, recordOf, restart, texts, turns } from './stage.ts'
 
 test.each(crashes)('[OC-29] "/NEW hello" begins anew, and the model sees "hello"%s', async (crash) => {
   const { asked, script } = listener()
@@ -17,7 +13,7 @@ test.each(crashes)('[OC-29] "/NEW hello" begins anew, and the model sees "hello"
   const { sessionId } = await recordOf(told)
 
   await told.say('/NEW hello', ann('2'))
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   expect((await recordOf(told)).sessionId).not.toBe(sessionId)
@@ -77,7 +73,7 @@ test.each(crashes)('[OC-29, OC-32] during a run it stops that, drops what waits,
   await told.clock.advance(40)
 
   await told.say('/new hello', ann('d'))
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   expect(outcomes(told.events('main'))).toEqual({ a: 'aborted', b: 'aborted', c: 'aborted', d: 'final' })
@@ -110,7 +106,7 @@ test.each(crashes)('[OC-30] a new conversation counts from zero, and keeps where
   const old = await recordOf(told)
 
   await told.say('/new hello', ann('5', { thread: 't' }))
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   const record = await recordOf(told)
@@ -131,7 +127,7 @@ test.each(crashes)(
     await told.say('big', ann('a'))
     for (const id of ['b', 'c']) await told.say(id, ann(id))
     const { sessionId } = await recordOf(told)
-    if (crash) await restarted(told)
+    if (crash) await restart(told)
     await told.quiet()
 
     const record = await recordOf(told)

@@ -3,11 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { RuntimeError, tool } from '../../src/index.ts'
 import type { ScriptedResponse } from '../../src/testing/index.ts'
-import { work, worker } from '../runtime/harness.ts'
-import { arrived, asked, by, ended, eventsOf, expectReplay, lives, logged, reborn, staged, words } from './stage.ts'
+import { work } from '../runtime/harness.ts'
+import { ann, arrived, askToEnd, crashes, endOf, eventsOf, expectReplay, logged, restart, staged, tools, words } from './stage.ts'
 
 const short = { streaming: true, min: 10, max: 200, coalesce: { minChars: 1, maxChars: 10 } } as const
-const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
 /** At once, and in blocks: what users read must be the same. */
 const ways = [
   ['at once', false],
@@ -19,7 +18,7 @@ const priced = (script: ScriptedResponse[]) => ({ info: { price: { input: 3, out
 /** What one answer comes to. */
 const payloadsOf = async (answer: ScriptedResponse, streaming: boolean, options: Parameters<typeof staged>[1] = {}) => {
   await using told = await staged([{ chunkSize: 3, ...answer }], { ...options, delivery: { ...short, streaming, ...options.delivery } })
-  const { outcome } = await asked(told, 'go', by('a'))
+  const { outcome } = await askToEnd(told, 'go', ann('a'))
   return { outcome, payloads: told.channel.sends.map(({ payload }) => payload), logged: logged(told, 'heartbeat token') }
 }
 const textsOf = async (...args: Parameters<typeof payloadsOf>) => (await payloadsOf(...args)).payloads.map(({ text }) => text)
@@ -70,7 +69,7 @@ describe.each(ways)('%s', (_, streaming) => {
     const script = [{ text: 'One.', calls: [work('x')] }, { text: 'Two.', calls: [work('y')] }, { text: 'Three.' }]
     await using told = await staged(script, { tools, delivery: { ...short, streaming, replyTo } })
 
-    await asked(told, 'go', by('a'))
+    await askToEnd(told, 'go', ann('a'))
 
     expect(told.channel.sends.map(({ payload }) => [payload.text, payload.replyTo])).toEqual(
       ['One.', 'Two.', 'Three.'].map((text, place) => [text, targets[place]]),
@@ -92,8 +91,8 @@ describe.each(ways)('%s', (_, streaming) => {
     const modes = { replyTo: ({ chatType = 'direct' }) => (chatType === 'group' ? ('off' as const) : ('all' as const)) }
     await using told = await staged([{ text: 'One.' }, { text: 'Two.' }], { delivery: { ...short, streaming }, channel: modes })
 
-    await asked(told, 'go', by('a'))
-    await asked(told, 'go', by('b', { chatType: 'group' }))
+    await askToEnd(told, 'go', ann('a'))
+    await askToEnd(told, 'go', ann('b', { chatType: 'group' }))
 
     expect(told.channel.sends.map(({ payload }) => payload.replyTo)).toEqual(['a', undefined])
   })
@@ -144,7 +143,7 @@ describe.each(ways)('%s', (_, streaming) => {
     const script = [{ calls: [{ name: 'work', input: error ? { name: 'x' } : { nonsense: 1 } }] }, { text: '' }]
     await using told = await staged(script, { tools: () => [cut], delivery: { ...short, streaming } })
 
-    await asked(told, 'go', by('a'))
+    await askToEnd(told, 'go', ann('a'))
 
     const { payloads } = { payloads: told.channel.sends.map(({ payload }) => payload) }
     expect(payloads).toHaveLength(count)
@@ -161,7 +160,7 @@ describe.each(ways)('%s', (_, streaming) => {
     const script = [{ calls: [{ name: 'work' }] }, { text: 'The cable is cut.' }]
     await using told = await staged(script, { tools: () => [cut], delivery: { ...short, streaming } })
 
-    await asked(told, 'go', by('a'))
+    await askToEnd(told, 'go', ann('a'))
 
     expect(told.channel.texts).toEqual(['The cable is cut.'])
   })
@@ -169,7 +168,7 @@ describe.each(ways)('%s', (_, streaming) => {
   test('[OC-82] the reasoning is a message of its own before the answer, and is not said twice', async () => {
     const script = [{ reasoning: 'They are cold.', text: 'Put on a coat.' }]
     await using told = await staged(script, { reasoning: 'on', delivery: { ...short, streaming } })
-    await asked(told, 'go', by('a'))
+    await askToEnd(told, 'go', ann('a'))
     const texts = told.channel.texts
 
     expect(texts.toSorted()).toEqual(['Put on a coat.', 'Reasoning:\nThey are cold.'])
@@ -180,22 +179,25 @@ describe.each(ways)('%s', (_, streaming) => {
     expect(await textsOf({ reasoning: 'They are cold.', text: 'Put on a coat.' }, streaming)).toEqual(['Put on a coat.'])
   })
 
-  test.each(lives)('[OC-83] the prefix names the model that answered, after a fallback too; what nobody knows stays as it stands%s', async (life) => {
-    await using told = await staged([{ error: { status: 401 } }], {
-      models: { 'other/big': [{ text: 'This is A.\n\nThis is B.', delayMs: 1000 }] },
-      fallbacks: ['other/big'],
-      thinking: 'high',
-      responsePrefix: '[{provider} {model} {modelFull} {thinkingLevel} {identity.name} {weather}]',
-      delivery: { ...short, streaming },
-    })
-    await told.say('go', by('a'))
-    await told.clock.advance(500)
-    await reborn(told, life)
-    await ended(told, 'a')
+  test.each(crashes)(
+    '[OC-83] the prefix names the model that answered, after a fallback too; what nobody knows stays as it stands%s',
+    async (crash) => {
+      await using told = await staged([{ error: { status: 401 } }], {
+        models: { 'other/big': [{ text: 'This is A.\n\nThis is B.', delayMs: 1000 }] },
+        fallbacks: ['other/big'],
+        thinking: 'high',
+        responsePrefix: '[{provider} {model} {modelFull} {thinkingLevel} {identity.name} {weather}]',
+        delivery: { ...short, streaming },
+      })
+      await told.say('go', ann('a'))
+      await told.clock.advance(500)
+      if (crash) await restart(told)
+      await endOf(told, 'a')
 
-    const prefix = '[other big other/big high main {weather}]'
-    expect(told.channel.texts).toEqual(streaming ? [`${prefix} This is A.`, `${prefix} This is B.`] : [`${prefix} This is A.\n\nThis is B.`])
-  })
+      const prefix = '[other big other/big high main {weather}]'
+      expect(told.channel.texts).toEqual(streaming ? [`${prefix} This is A.`, `${prefix} This is B.`] : [`${prefix} This is A.\n\nThis is B.`])
+    },
+  )
 
   test('[OC-83] it is put neither before what has it already nor before a word that is for us', async () => {
     const options = { responsePrefix: '[{model}]' }
@@ -203,15 +205,15 @@ describe.each(ways)('%s', (_, streaming) => {
     expect(await textsOf({ text: 'NO_REPLY' }, streaming, options)).toEqual([])
   })
 
-  test.each(lives)('[OC-86, OC-87, OC-93] the line with what it cost is delivered, once%s', async (life) => {
+  test.each(crashes)('[OC-86, OC-87, OC-93] the line with what it cost is delivered, once%s', async (crash) => {
     await using told = await staged(priced([{ text: 'Put on a coat.', delayMs: 1000, ...used }]), {
       usage: 'full',
       delivery: { ...short, streaming },
     })
-    await told.say('go', by('a'))
+    await told.say('go', ann('a'))
     await told.clock.advance(500)
-    await reborn(told, life)
-    await ended(told, 'a')
+    if (crash) await restart(told)
+    await endOf(told, 'a')
 
     const line = 'Usage: 1.0k in / 1.0k out · est $0.02 · session main'
     expect(told.channel.texts).toEqual(streaming ? ['Put on a coat.', line] : [`Put on a coat.\n${line}`])
@@ -223,7 +225,7 @@ describe.each(ways)('%s', (_, streaming) => {
 const strippedBy = async (streaming: boolean) => {
   const script = [{ text: 'HEARTBEAT_OK One.', calls: [work('x')] }, { text: 'HEARTBEAT_OK Two.' }]
   await using told = await staged(script, { tools, delivery: { ...short, streaming } })
-  await asked(told, 'go', by('a'))
+  await askToEnd(told, 'go', ann('a'))
   expect(told.channel.texts).toEqual(['One.', 'Two.'])
   return logged(told, 'heartbeat token')
 }
@@ -253,7 +255,7 @@ describe('messages of tools', () => {
   })
   const answered = async (input: object, text: string, streaming = false) => {
     await using told = await staged([{ calls: [{ name: 'mail', input }] }, { text }], { tools: () => [mail], delivery: { ...short, streaming } })
-    await asked(told, 'go', by('a'))
+    await askToEnd(told, 'go', ann('a'))
     return told.channel.texts
   }
 
@@ -279,14 +281,14 @@ describe('messages of tools', () => {
     expect(await answered({ text: 'Dinner at eight', to: 'ann' }, 'I have told you.')).toEqual([])
   })
 
-  test.each(lives)('[OC-81] where nobody wants to know, nothing is told of tools; where somebody does, that each begins%s', async (life) => {
+  test.each(crashes)('[OC-81] where nobody wants to know, nothing is told of tools; where somebody does, that each begins%s', async (crash) => {
     const script = [{ calls: [work('x', 1000)] }, { calls: [work('y', 1000)] }, { text: 'done' }]
     for (const verbose of ['off', 'on'] as const) {
       await using told = await staged(script, { tools, verbose })
-      await told.say('go', by('a'))
+      await told.say('go', ann('a'))
       await told.clock.advance(500)
-      await reborn(told, life)
-      await ended(told, 'a')
+      if (crash) await restart(told)
+      await endOf(told, 'a')
 
       const starts = ['tool: Tool work: {"name":"x","ms":1000}', 'tool: Tool work: {"name":"y","ms":1000}']
       expect(arrived(told).filter((line) => line.startsWith('tool'))).toEqual(verbose === 'on' ? starts : [])
@@ -294,16 +296,16 @@ describe('messages of tools', () => {
     }
   })
 
-  test.each(lives)('[OC-81] switched off between two tools: only the first has a message%s', async (life) => {
+  test.each(crashes)('[OC-81] switched off between two tools: only the first has a message%s', async (crash) => {
     await using told = await staged([{ calls: [work('x', 1000)] }, { delayMs: 1000, calls: [work('y', 1000)] }, { text: 'done' }], {
       tools,
       verbose: 'on',
     })
-    await told.say('go', by('a'))
+    await told.say('go', ann('a'))
     await told.clock.advance(1500)
-    await told.say('/verbose off', by('b'))
-    await reborn(told, life)
-    await ended(told, 'a')
+    await told.say('/verbose off', ann('b'))
+    if (crash) await restart(told)
+    await endOf(told, 'a')
 
     expect(arrived(told).filter((line) => line.startsWith('tool'))).toEqual(['tool: Tool work: {"name":"x","ms":1000}'])
   })
@@ -312,7 +314,7 @@ describe('messages of tools', () => {
     const book = tool({ name: 'work', description: 'reads', input: z.object({}), execute: () => words(5000) })
     await using told = await staged([{ calls: [{ name: 'work' }] }, { text: 'done' }], { tools: () => [book], verbose: 'full' })
 
-    await asked(told, 'go', by('a'))
+    await askToEnd(told, 'go', ann('a'))
 
     const [, start, end] = arrived(told)
     expect([start, end].filter((line) => line?.startsWith('tool'))).toHaveLength(1)
@@ -324,7 +326,7 @@ test('[OC-86] text and then a picture: the line ends the text', async () => {
   const script = [{ text: 'Here it is.', calls: [work('x')], ...used }, { text: 'MEDIA:https://example.com/cat.png' }]
   await using told = await staged(script, { tools, usage: 'tokens' })
 
-  await asked(told, 'a cat', by('a'))
+  await askToEnd(told, 'a cat', ann('a'))
 
   expect(told.channel.sends.map(({ payload: { replyTo: _, ...payload } }) => payload)).toEqual([
     { text: 'Here it is.\nUsage: 1.0k in / 1.0k out' },
@@ -341,7 +343,7 @@ test.each(ways)('[OC-87] notices, the reasoning, the answer and its cost, in thi
     delivery: { ...short, streaming },
   })
 
-  await asked(told, 'go', by('a'))
+  await askToEnd(told, 'go', ann('a'))
 
   const { sessionId } = (await told.main.view()).record
   const notices = [`final: New session: ${sessionId}`, 'final: Reasoning:\nThey are cold.']
@@ -352,7 +354,7 @@ test.each(ways)('[OC-87] notices, the reasoning, the answer and its cost, in thi
   expect(eventsOf(told, 'final')).toHaveLength(1)
 })
 
-test.each(lives)('[OC-87] what waited for its turn is decorated in the same way%s', async (life) => {
+test.each(crashes)('[OC-87] what waited for its turn is decorated in the same way%s', async (crash) => {
   await using told = await staged(
     [
       { text: 'One.', delayMs: 1000, ...used },
@@ -364,12 +366,12 @@ test.each(lives)('[OC-87] what waited for its turn is decorated in the same way%
       responsePrefix: '[{model}]',
     },
   )
-  await told.say('one', by('1'))
+  await told.say('one', ann('1'))
   await told.clock.advance(100)
-  await told.say('two', by('2'))
+  await told.say('two', ann('2'))
   await told.clock.advance(1500)
-  await reborn(told, life)
-  await ended(told, '2')
+  if (crash) await restart(told)
+  await endOf(told, '2')
 
   const line = 'Usage: 1.0k in / 1.0k out'
   expect(told.channel.sends.map(({ payload }) => [payload.text, payload.replyTo])).toEqual([

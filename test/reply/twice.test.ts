@@ -1,18 +1,13 @@
 /** A message that comes twice is taken once, and what is too much is refused, dropped, or left as a line. */
 import { expect, test } from 'vitest'
 import { expectEndedOnce, outcomes, story } from '../runtime/harness.ts'
-import { ann, ask, channels, eventsOf, listener, newest, restarted, startOf, turns } from './support.ts'
-
-const crashes = ['', ' over a crash']
-
-const prompts = async (told: Awaited<ReturnType<typeof story>>) =>
-  (await told.transcript()).flatMap((line) => (line.startsWith('user: ') ? [line.slice(6)] : []))
+import { ann, ask, channels, crashes, eventsOf, listener, newest, prompts, restart, startOf, turns } from './stage.ts'
 
 test.each(crashes)('[OC-15] a message with the same id and the same route is queued once, from another thread once more%s', async (crash) => {
   await using told = await story(listener().script, { queueMode: 'followup' })
   await told.say('go', ann('a'))
   await told.say('one', { ...ann('x'), idempotencyKey: '1' })
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.say('one', { ...ann('x'), idempotencyKey: '2' })
   await told.say('one', { ...ann('x', { thread: 't' }), idempotencyKey: '3' })
 
@@ -74,7 +69,7 @@ test.each(crashes)('[OC-16] old: of four messages the two newest are left%s, and
   await using told = await story(listener().script, { queueMode: 'followup', queueCap: 2, queueDrop: 'old' })
   await told.say('go', ann('a'))
   for (const id of ['1', '2', '3', '4']) await told.say(id, ann(id))
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
 
   expect((await told.main.view()).queued).toEqual(['3', '4'])
   await told.quiet()
@@ -96,7 +91,7 @@ test.each(crashes)(
       ['5', 'fifth'],
     ] as const)
       await told.say(text, ann(id))
-    if (crash) await restarted(told)
+    if (crash) await restart(told)
     await told.quiet()
     await ask(told, 'and now', ann('6'))
 
@@ -125,7 +120,7 @@ test('[OC-17] a single one that was dropped is told in the singular, once, also 
 test.each(crashes)('[OC-25] a message that its channel delivers again within 20 minutes begins no turn, after 21 it does%s', async (crash) => {
   await using told = await story(listener().script)
   await ask(told, 'hi', ann('x'))
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.clock.advance(19 * 60_000)
 
   const again = await ask(told, 'hi', { ...ann('x'), idempotencyKey: 'again' })

@@ -4,15 +4,14 @@ import { z } from 'zod'
 import type { TypingMode } from '../../src/contracts/channel.ts'
 import { tool } from '../../src/index.ts'
 import type { ScriptedResponse, VirtualClock } from '../../src/testing/index.ts'
-import { work, worker } from '../runtime/harness.ts'
-import { arrived, asked, by, ended, eventsOf, lives, reborn, staged } from './stage.ts'
+import { work } from '../runtime/harness.ts'
+import { ann, arrived, askToEnd, crashes, endOf, eventsOf, restart, staged, tools } from './stage.ts'
 
 /** Something happens each second: the first reasoning, the first text, the tool, the answer. */
 const script: ScriptedResponse[] = [
   { delayMs: 1000, reasoning: 'hm', text: 'Let me see.', deltaDelayMs: 1000, calls: [work('x', 1000)] },
   { delayMs: 1000, text: 'It is cold.' },
 ]
-const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
 const group = { chatType: 'group' } as const
 
 test.each([
@@ -22,7 +21,7 @@ test.each([
 ] as const)('[OC-68] %s: typing begins after %i ms, when the run, the reasoning or the text begins', async (mode: TypingMode, at: number) => {
   await using told = await staged(script, { tools, delivery: { typing: { mode } } })
 
-  await asked(told, 'how is it', by('a'))
+  await askToEnd(told, 'how is it', ann('a'))
 
   expect(told.channel.typed[0]).toBe(at)
 })
@@ -30,7 +29,7 @@ test.each([
 test('[OC-68, OC-69] never: not even for a tool', async () => {
   await using told = await staged(script, { tools, delivery: { typing: { mode: 'never' } } })
 
-  await asked(told, 'how is it', by('a'))
+  await askToEnd(told, 'how is it', ann('a'))
 
   expect(told.channel.typed).toEqual([])
 })
@@ -42,7 +41,7 @@ test.each([
 ] as const)('[OC-68] where nobody wants it otherwise, a message %s: after so many ms', async (_, origin, at) => {
   await using told = await staged(script, { tools })
 
-  await asked(told, 'how is it', by('a', origin))
+  await askToEnd(told, 'how is it', ann('a', origin))
 
   expect(told.channel.typed[0]).toBe(at)
 })
@@ -50,7 +49,7 @@ test.each([
 test('[OC-69] in mode thinking, the first piece of reasoning sets it off, without any text', async () => {
   await using told = await staged([{ reasoning: 'hm', hang: true }], { delivery: { typing: { mode: 'thinking' } } })
 
-  await told.say('how is it', by('a'))
+  await told.say('how is it', ann('a'))
   await told.clock.advance(100)
 
   expect(told.channel.typed).toEqual([0])
@@ -59,7 +58,7 @@ test('[OC-69] in mode thinking, the first piece of reasoning sets it off, withou
 test.each(['thinking', 'message'] as const)('[OC-69] in mode %s, a tool sets it off where nothing was said before', async (mode) => {
   await using told = await staged([{ delayMs: 500, calls: [work('x', 1000)] }, { text: 'NO_REPLY' }], { tools, delivery: { typing: { mode } } })
 
-  await asked(told, 'how is it', by('a'))
+  await askToEnd(told, 'how is it', ann('a'))
 
   expect(told.channel.typed).toEqual([500])
 })
@@ -67,24 +66,24 @@ test.each(['thinking', 'message'] as const)('[OC-69] in mode %s, a tool sets it 
 test('[OC-69] the silent word sets nothing off, however slowly it comes', async () => {
   await using told = await staged([{ text: 'NO_REPLY', chunkSize: 1, deltaDelayMs: 100 }], { delivery: { typing: { mode: 'message' } } })
 
-  await asked(told, 'hm', by('a'))
+  await askToEnd(told, 'hm', ann('a'))
 
   expect([told.channel.typed, arrived(told)]).toEqual([[], []])
 })
 
-test.each(lives)('[OC-70] the sign is given every 6 seconds, and not after the end%s', async (life) => {
+test.each(crashes)('[OC-70] the sign is given every 6 seconds, and not after the end%s', async (crash) => {
   await using told = await staged([{ delayMs: 20_000, text: 'done' }])
-  await told.say('go', by('a'))
+  await told.say('go', ann('a'))
   await told.clock.advance(14_000)
   expect(told.channel.typed).toEqual([0, 6000, 12_000])
 
-  await reborn(told, life)
-  await ended(told, 'a')
+  if (crash) await restart(told)
+  await endOf(told, 'a')
   const before = told.channel.typed.length
   await told.clock.advance(60_000)
 
   // Who comes back begins anew, with the model.
-  if (life) expect(told.channel.typed.slice(3)).toEqual([14_000, 20_000, 26_000, 32_000])
+  if (crash) expect(told.channel.typed.slice(3)).toEqual([14_000, 20_000, 26_000, 32_000])
   else expect(told.channel.typed.slice(3)).toEqual([18_000])
   expect(told.channel.typed).toHaveLength(before)
   expect(eventsOf(told, 'typing').at(-1)?.active).toBe(false)
@@ -94,7 +93,7 @@ test.each(lives)('[OC-70] the sign is given every 6 seconds, and not after the e
 test('[OC-70] the pause between two signs can be set, and none or less means no typing', async () => {
   const typedBy = async (everyMs: number) => {
     await using told = await staged([{ delayMs: 5000, text: 'done' }], { delivery: { typing: { everyMs } } })
-    await asked(told, 'go', by('a'))
+    await askToEnd(told, 'go', ann('a'))
     return told.channel.typed
   }
 
@@ -107,7 +106,7 @@ test('[OC-70] after 2 minutes without anything it stops, and the next sign of li
   await using told = await staged([{ delayMs: 200_000, text: 'still here', deltaDelayMs: 1000 }], {
     limits: { modelCall: { idleTimeoutMs: 300_000 } },
   })
-  await told.say('go', by('a'))
+  await told.say('go', ann('a'))
   await told.clock.advance(190_000)
 
   expect(told.channel.typed.at(-1)).toBe(114_000)
@@ -115,7 +114,7 @@ test('[OC-70] after 2 minutes without anything it stops, and the next sign of li
 
   await told.clock.advance(10_500)
   expect(told.channel.typed.at(-1)).toBe(200_000)
-  await ended(told, 'a')
+  await endOf(told, 'a')
 })
 
 test('[OC-70] a text that grows keeps it alive for longer than 2 minutes', async () => {
@@ -123,7 +122,7 @@ test('[OC-70] a text that grows keeps it alive for longer than 2 minutes', async
     limits: { modelCall: { idleTimeoutMs: 300_000 } },
   })
 
-  await asked(told, 'count', by('a'))
+  await askToEnd(told, 'count', ann('a'))
 
   expect(told.channel.typed.at(-1)).toBe(396_000)
   expect(told.channel.typed).toHaveLength(67)
@@ -133,7 +132,7 @@ test('[OC-70] it lasts while the answer is on its way, also when the model has n
   await using told = await staged([{ text: 'done' }])
   told.channel.delay(13_000)
 
-  await asked(told, 'go', by('a'))
+  await askToEnd(told, 'go', ann('a'))
   await told.clock.advance(60_000)
 
   expect(told.channel.typed).toEqual([0, 6000, 12_000])
@@ -157,7 +156,7 @@ const teller = (rounds: number, timeoutMs: number) => (world: { clock: VirtualCl
 test('[OC-70] a tool that stirs after the end sets nothing off', async () => {
   await using told = await staged([{ calls: [{ name: 'work' }] }, { text: 'It takes too long.' }], { tools: (world) => [teller(3, 1000)(world)] })
 
-  await asked(told, 'go', by('a'))
+  await askToEnd(told, 'go', ann('a'))
   const before = told.channel.typed.length
   await told.clock.advance(100_000)
 
@@ -168,7 +167,7 @@ test('[OC-70] a tool that stirs after the end sets nothing off', async () => {
 test('[OC-69] a tool that says how far it is keeps it alive', async () => {
   await using told = await staged([{ calls: [{ name: 'work' }] }, { text: 'done' }], { tools: (world) => [teller(8, 300_000)(world)] })
 
-  await asked(told, 'go', by('a'))
+  await askToEnd(told, 'go', ann('a'))
 
   expect(told.channel.typed).toContain(180_000)
 })
@@ -179,7 +178,7 @@ test.each([
 ] as const)('[OC-71] an answer that is %s: nobody is seen to type', async (_, answer) => {
   await using told = await staged([answer], { delivery: { typing: { mode: 'message' } } })
 
-  expect(await asked(told, 'hm', by('a'))).toMatchObject({ outcome: 'silent' })
+  expect(await askToEnd(told, 'hm', ann('a'))).toMatchObject({ outcome: 'silent' })
 
   expect([told.channel.typed, arrived(told)]).toEqual([[], []])
 })
@@ -190,7 +189,7 @@ test('[OC-71] an answer with something in it is typed for before it is sent, tho
   await using told = await staged([], { models: { 'test/model': mute }, delivery: { typing: { mode: 'instant' } } })
   told.channel.delay(7000)
 
-  await asked(told, 'a cat', by('a'))
+  await askToEnd(told, 'a cat', ann('a'))
 
   expect(arrived(told)).toEqual(['final: https://example.com/cat.png'])
   expect(told.channel.typed).toEqual([0, 6000])

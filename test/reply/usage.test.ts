@@ -2,11 +2,9 @@
 import { expect, test } from 'vitest'
 import type { Usage } from '../../src/contracts/message.ts'
 import type { Model } from '../../src/contracts/model.ts'
-import { story, work, worker } from '../runtime/harness.ts'
-import { ann, ask, eventsOf, known, listener, payloads, restarted, texts, toggles } from './support.ts'
+import { story, work } from '../runtime/harness.ts'
+import { ann, ask, crashes, eventsOf, known, listener, payloads, restart, texts, toggles, tools } from './stage.ts'
 
-const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
-const crashes = ['', ' over a crash']
 const priced = { price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }
 const answer = (usage: object, text = 'ok') => ({ text, usage })
 
@@ -45,7 +43,7 @@ test.each(crashes)('[OC-93] the usage line: off, tokens, full, and by its aliase
   let count = 0
   const lineAfter = async (order?: string) => {
     if (order) await ask(told, order, ann(`order ${++count}`))
-    if (crash) await restarted(told)
+    if (crash) await restart(told)
     const [text = ''] = texts(await ask(told, 'hi', ann(`message ${++count}`)))
     return text.split('\n').slice(1)
   }
@@ -113,7 +111,7 @@ test.each(crashes)('[OC-95] /usage four times goes from off to tokens, full, off
   const answers: string[] = []
   for (const id of ['1', '2', '3', '4']) {
     answers.push((await ask(told, '/usage', ann(id))).text)
-    if (crash) await restarted(told)
+    if (crash) await restart(told)
   }
 
   expect(answers).toEqual(['tokens', 'full', 'off', 'tokens'].map((mode) => `Usage line: ${mode}.`))
@@ -130,7 +128,7 @@ test.each(crashes)('[OC-95] /usage cost sums up the session%s', async (crash) =>
   const model = known(priced, () => answer({ inputTokens: 3000, outputTokens: 1000, cachedInputTokens: 1000, cacheWriteTokens: 1000 }))
   await using told = await story([], { runtime: { models: { 'test/model': model } } })
   for (const id of ['1', '2']) await ask(told, id, ann(id))
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
 
   expect((await told.main.view()).record.spent.costUsd).toBeCloseTo(2 * 0.02205, 10)
   expect((await ask(told, '/usage cost', ann('3'))).text).toContain('This session: 2 turns, 6.0k in / 2.0k out, est $0.04')

@@ -1,15 +1,11 @@
 /** What waits: when it gets its turn, what becomes one prompt, and how it is dropped. */
 import { expect, test } from 'vitest'
 import { expectEndedOnce, expectNothingAlive, outcomes, story } from '../runtime/harness.ts'
-import { ann, ask, before, channels, eventsOf, expectReplay, listener, newest, payloads, restarted, startOf, turns } from './support.ts'
-
-const crashes = ['', ' over a crash']
+import { ann, ask, before, channels, crashes, eventsOf, expectReplay, listener, newest, payloads, prompts, restart, startOf, turns } from './stage.ts'
 
 /** What a turn is told for several messages. */
 const collected = (...items: string[]) =>
   ['These messages came in while you were busy, oldest first.', ...items.map((item, index) => `Message ${index + 1}:\n${item}`)].join('\n\n')
-const prompts = async (told: Awaited<ReturnType<typeof story>>) =>
-  (await told.transcript()).flatMap((line) => (line.startsWith('user: ') ? [line.slice(6)] : []))
 
 test.each(crashes)('[OC-18] with a debounce of 1000 ms, messages at 0, 600 and 1200 ms have their turn at 2200 ms%s', async (crash) => {
   await using told = await story(listener().script, { queueMode: 'collect', debounceMs: 1000 })
@@ -22,7 +18,7 @@ test.each(crashes)('[OC-18] with a debounce of 1000 ms, messages at 0, 600 and 1
   await told.say('3', ann('3'))
   await told.clock.advance(300)
   expect(outcomes(told.events('main').filter((event) => !('id' in event) || event.id === 'a'))).toEqual({ a: 'final' })
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
 
   expect((await startOf(told, '3')) - began).toBe(2200)
   expect(turns(told)).toEqual(['a', '1+2+3'])
@@ -45,7 +41,7 @@ test.each(crashes)('[OC-19] collect: three that wait become one prompt, in order
   await told.say('one', { ...ann('1'), thinking: 'low' })
   await told.say('two', { ...ann('2'), thinking: 'high' })
   await told.say('three', { ...ann('3'), thinking: 'medium' })
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   expect(await prompts(told)).toEqual(['go', collected('one', 'two', 'three')])
@@ -93,7 +89,7 @@ test.each(crashes)(
     await using told = await story(script, { queueMode: 'followup', debounceMs: 0 })
     await told.say('go', ann('a'))
     for (const id of ['1', '2', '3']) await told.say(id, ann(id))
-    if (crash) await restarted(told)
+    if (crash) await restart(told)
     await told.quiet()
 
     expect(eventsOf(told, 'retry').map(({ delayMs }) => delayMs)).toEqual([500, 1000])
@@ -131,7 +127,7 @@ test.each(crashes)('[OC-22] what waited is a whole turn with a run of its own, a
   await told.say('later', ann('1', { thread: 'x' }))
   await ask(told, '/think low', ann('less'))
   await ask(told, '/model test/other', ann('other', { thread: 'y' }))
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
   await told.quiet()
 
   expect(asked.at(-1)?.settings.reasoning).toBe('high')
@@ -163,7 +159,7 @@ test.each(crashes)('[OC-24] all that waits is dropped, and the run goes on%s', a
   for (const id of ['a', 'b', 'c']) await told.say(id, ann(id))
 
   const { emitted } = await told.main.command({ type: 'clear' })
-  if (crash) await restarted(told)
+  if (crash) await restart(told)
 
   expect(emitted.filter(({ type }) => type === 'aborted')).toMatchObject([{ ids: ['b'] }, { ids: ['c'] }])
   expect(emitted.filter(({ type }) => type === 'cleared')).toMatchObject([{ followups: 2, dropped: 0, lane: 0 }])

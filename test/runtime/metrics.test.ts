@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { noUsage, type Usage } from '../../src/contracts/message.ts'
 import { durationBuckets, type Metrics } from '../../src/runtime/metrics.rules.ts'
-import { asked, by, staged } from '../reply/stage.ts'
+import { ann, askToEnd, staged } from '../reply/stage.ts'
 import { expectNothingAlive, type Story, work, worker } from './harness.ts'
 
 /** Counted from traces and nothing else: what turns became, what models reported, and who began anew. */
@@ -80,7 +80,7 @@ const aDay = async (steps: (told: Story) => Promise<void>): Promise<Story> => {
 
 test('[OC-92] three turns, one failed, one after a reset: each of the four metrics is what the trace says', async () => {
   await using told = await aDay(async (told) => {
-    for (const text of ['one', 'lost', '/new']) await asked(told, text, by(text))
+    for (const text of ['one', 'lost', '/new']) await askToEnd(told, text, ann(text))
   })
   const metrics = told.runtime.metrics()
 
@@ -93,8 +93,8 @@ test('[OC-92] three turns, one failed, one after a reset: each of the four metri
 
 test('[OC-92] the same with tools, with another model that takes over, at once and in the middle, and with a turn that somebody stops', async () => {
   await using told = await aDay(async (told) => {
-    for (const text of ['one', 'work', 'tired', 'switch', '/new', 'work']) await asked(told, text, by(`${text} ${told.clock.now()}`))
-    await told.say('work', by('stopped'))
+    for (const text of ['one', 'work', 'tired', 'switch', '/new', 'work']) await askToEnd(told, text, ann(`${text} ${told.clock.now()}`))
+    await told.say('work', ann('stopped'))
     await told.clock.advance(300)
     await told.main.cancel()
     await told.quiet()

@@ -2,10 +2,9 @@
 import { expect, test } from 'vitest'
 import type { Origin } from '../../../src/contracts/reply.ts'
 import type { RuntimeOptions } from '../../../src/index.ts'
-import { ann, ask, expectReplay, listener, restarted } from '../../reply/support.ts'
+import { ann, ask, crashes, expectReplay, listener, restart } from '../../reply/stage.ts'
 import { expectNothingAlive, story } from '../../runtime/harness.ts'
 
-const crashes = ['', ' over a crash']
 const place = async (sendPolicy: NonNullable<RuntimeOptions['sendPolicy']>, keys: { key?: string } = {}) => {
   const { asked, script } = listener()
   const told = await story(script, { runtime: { sendPolicy } })
@@ -40,7 +39,7 @@ test.each(crashes)('[OC-104] the word of the conversation goes before every rule
   const { told, say } = await place([{ action: 'deny', channel: 'test' }])
   await using _ = told
   const again = async () => {
-    if (crash) await restarted(told)
+    if (crash) await restart(told)
   }
 
   expect(await say('1', 'hello')).toBe('forbidden')
