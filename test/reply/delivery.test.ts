@@ -66,6 +66,7 @@ describe('streaming', () => {
     expect(atEnd.channel.texts.join(' ').replace(/\s+/g, ' ')).toBe(texts.join(' '))
   })
 
+  // The crash: inside an open fence, of which one message has arrived.
   test.each(crashes)('[OC-59] code of 3,000 characters: every message is whole Markdown, and together they are the code%s', async (crash) => {
     const lines = Array.from({ length: 100 }, (_, place) => `const line${String(place).padStart(3, '0')} = "${'x'.repeat(12)}"`)
     const code = `\`\`\`ts\n${lines.join('\n')}\n\`\`\``
@@ -122,6 +123,7 @@ describe('streaming', () => {
     expect(await sentAt()).toEqual([1400])
   })
 
+  // The crash: between two equal blocks, of which one has arrived.
   test.each(crashes)('[OC-61] A, B and A again come in this order, however slow A is, each under a key of its own%s', async (crash) => {
     await using told = await staged([slowly('This is A.', 'This is B.', 'This is A.')], { delivery: short })
     told.channel.delay(5000)
@@ -246,7 +248,7 @@ describe('streaming', () => {
     expect(eventsOf(told, 'block')).toMatchObject([messageId === undefined ? { kind: 'final' } : { kind: 'final', messageId }])
   })
 
-  test.each(crashes)('[OC-61] a process that dies while a block is on its way: it may come again, but under its key%s', async (_crash) => {
+  test('[OC-61] a process that dies while a block is on its way: it may come again, but under its key', async () => {
     await using told = await staged([slowly('This is A.', 'This is B.')], { delivery: short })
     told.channel.hang(2)
     await told.say('go', ann('a'))
@@ -344,7 +346,7 @@ test('[OC-63] sound before a wish to have it as a voice message: it waits for th
   ])
 })
 
-test.each(crashes)('[OC-64, OC-04] what waits when the model has ended is delivered before the outcome is told%s', async (crash) => {
+test('[OC-64, OC-04] what waits when the model has ended is delivered before the outcome is told', async () => {
   await using told = await staged([{ text: words(500) }], { delivery: { streaming: true } })
   told.channel.delay(3000)
   await told.say('go', ann('a'))
@@ -352,7 +354,6 @@ test.each(crashes)('[OC-64, OC-04] what waits when the model has ended is delive
   expect(eventsOf(told, 'final')).toEqual([])
   expect(told.channel.sends[0]?.outcome).toBe('sending')
   await told.clock.advance(20)
-  if (crash) await restart(told)
   await endOf(told, 'a')
 
   expect(arrived(told)).toEqual([`block: ${words(500)}`])
@@ -361,7 +362,7 @@ test.each(crashes)('[OC-64, OC-04] what waits when the model has ended is delive
   await expectNothingAlive(told)
 })
 
-test.each(crashes)('[OC-66] what was said goes before the tool that follows begins%s', async (crash) => {
+test('[OC-66] what was said goes before the tool that follows begins', async () => {
   const sent: number[] = []
   const look = tool({
     name: 'work',
@@ -382,7 +383,6 @@ test.each(crashes)('[OC-66] what was said goes before the tool that follows begi
   )
   await told.say('how is it', ann('a'))
   await told.clock.advance(500)
-  if (crash) await restart(told)
   await endOf(told, 'a')
 
   expect(sent).toEqual([1])
@@ -484,14 +484,13 @@ describe('the order of all messages', () => {
     ])
   })
 
-  test.each(crashes)('[OC-73] a slow message of a tool is waited for before anything is decided%s', async (crash) => {
+  test('[OC-73] a slow message of a tool is waited for before anything is decided', async () => {
     await using told = await staged([{ calls: [work('x')] }, { text: 'NO_REPLY' }], { tools, verbose: 'on' })
     told.channel.delay(5000)
     await told.say('go', ann('a'))
     await told.clock.advance(4000)
     expect(eventsOf(told, 'final')).toEqual([])
     await told.clock.advance(1100)
-    if (crash) await restart(told)
 
     expect(await endOf(told, 'a')).toMatchObject({ outcome: 'silent' })
     const said = told.events('main').map(({ type }) => type)
@@ -545,6 +544,7 @@ test('[OC-06] a channel that takes 50 characters gets no more at a time, streame
   }
 })
 
+// The crash: two messages wait, for other people than the run.
 test.each(crashes)('[OC-22] what waited is answered where it was asked, though somebody wrote from elsewhere since%s', async (crash) => {
   await using told = await staged(
     [1, 2, 3].map((n) => ({ text: `answer ${n}`, delayMs: 1000 })),
@@ -667,6 +667,7 @@ describe('the order of phases', () => {
   })
 })
 
+// The crash: a message waits behind an answer that is on its way.
 test.each(crashes)('[OC-09, OC-12] what is said while the answer is being delivered gets a turn of its own%s', async (crash) => {
   await using told = await staged(({ messages }) => ({ text: `saw ${messages.length}` }), { queueMode: 'steer' })
   told.channel.delay(3000)

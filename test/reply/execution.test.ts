@@ -26,28 +26,24 @@ import {
 } from './stage.ts'
 
 describe('fallback', () => {
-  test.each(crashes)(
-    '[OC-48] the first model wants to be left alone, the next one answers; one attempt is told, with its reason%s',
-    async (crash) => {
-      const { asked, script } = listener(() => ({ error: { status: 429, message: 'slow down' } }), 0)
-      await using told = await staged(script, {
-        models: { 'other/b': [{ text: 'hello', delayMs: 1000 }] },
-        fallbacks: ['test/model', 'other/b', 'other/b'],
-      })
-      await told.say('hi', ann('a'))
-      await told.clock.advance(500)
-      if (crash) await restart(told)
+  test('[OC-48] the first model wants to be left alone, the next one answers; one attempt is told, with its reason', async () => {
+    const { asked, script } = listener(() => ({ error: { status: 429, message: 'slow down' } }), 0)
+    await using told = await staged(script, {
+      models: { 'other/b': [{ text: 'hello', delayMs: 1000 }] },
+      fallbacks: ['test/model', 'other/b', 'other/b'],
+    })
+    await told.say('hi', ann('a'))
+    await told.clock.advance(500)
 
-      const attempts = [{ model: 'test/model', reason: 'rate_limit', error: { code: 'provider_rate_limit', message: 'slow down' } }]
-      expect(await endOf(told, 'a')).toMatchObject({ type: 'final', text: 'hello', model: 'other/b', attempts })
-      expect(eventsOf(told, 'fallback')).toMatchObject([{ runId: 'a', model: 'other/b', attempts }])
-      expect(eventsOf(told, 'usage')).toEqual([])
-      expect(asked).toHaveLength(1)
-      expect(arrived(told)).toEqual(['final: hello'])
-      await expectNothingAlive(told)
-      await expectReplay(told)
-    },
-  )
+    const attempts = [{ model: 'test/model', reason: 'rate_limit', error: { code: 'provider_rate_limit', message: 'slow down' } }]
+    expect(await endOf(told, 'a')).toMatchObject({ type: 'final', text: 'hello', model: 'other/b', attempts })
+    expect(eventsOf(told, 'fallback')).toMatchObject([{ runId: 'a', model: 'other/b', attempts }])
+    expect(eventsOf(told, 'usage')).toEqual([])
+    expect(asked).toHaveLength(1)
+    expect(arrived(told)).toEqual(['final: hello'])
+    await expectNothingAlive(told)
+    await expectReplay(told)
+  })
 
   test.each([
     ['an agent that lists none has those of the runtime', {}, 'other/b'],
@@ -236,6 +232,7 @@ describe('credentials', () => {
     return [...attempts.map((attempt) => `${attempt.credential} ${attempt.reason}`), credential]
   }
 
+  // The crash: a credential rests, between two sessions.
   test.each(crashes)('[OC-50] one that is refused rests for a minute, and the next one answers in the same turn%s', async (crash) => {
     await using told = await staged(moody(429), { runtime: two })
     const began = told.clock.now()
@@ -308,6 +305,7 @@ describe('credentials', () => {
     expect(await used(told, 'probe')).toEqual(['B'])
   })
 
+  // The crash: the session is pinned to its second credential, between two turns.
   test.each(crashes)('[OC-51] five turns of a session stay with one credential; the one that failed does not come back%s', async (crash) => {
     await using told = await staged(moody(429), { runtime: two })
     const credentials: (string | undefined)[] = []
@@ -383,6 +381,7 @@ describe('credentials', () => {
   })
 })
 
+// The crash: the lower level has been found, and is not looked for again.
 test.each(crashes)('[OC-52] a provider that knows "low" and not "high" is asked again with low, and answers%s', async (crash) => {
   const { asked, script } = listener(
     ({ settings }) =>
@@ -419,6 +418,7 @@ test('[OC-52] another model has its own idea of what it can think', async () => 
   expect(other.asked[0]?.settings.reasoning).toBe('high')
 })
 
+// The crash: half of the time is up.
 test.each(crashes)('[OC-54] 1000 ms, and a silent model: after that the run is over, and its user hears why%s', async (crash) => {
   await using told = await staged([{ hang: true }, { text: 'hello' }])
   const began = told.clock.now()
@@ -480,6 +480,7 @@ describe('a model that does not stream', () => {
     }),
   }
 
+  // The crash: the whole answer is in the journal, and one of its two blocks has arrived.
   test.each(crashes)('[OC-56] its answer is delivered in blocks all the same%s', async (crash) => {
     const delivery = { streaming: true, min: 5, coalesce: { minChars: 1, maxChars: 10 } }
     await using told = await staged([], { models: { 'test/model': mute }, delivery })
@@ -520,6 +521,7 @@ describe('what a model is shown', () => {
     expect(rolesOf(await shownAfterLoss(1))).toEqual(['user'])
   })
 
+  // The crash: a stopped call and one that has ended are in the history.
   test.each(crashes)('[OC-57] every call has its result, in the order of the calls, also where somebody stopped it%s', async (crash) => {
     const { asked, script } = listener(
       (request) => (newestText(request) === 'go' ? { calls: [work('x', 5000), work('y', 100)] } : { text: 'hello' }),
@@ -538,6 +540,7 @@ describe('what a model is shown', () => {
     expect(shown.map((message) => (message.role === 'tool' ? message.isError : undefined)).slice(2, 4)).toEqual([true, false])
   })
 
+  // The crash: between the new rule and the prompt that states it.
   test.each(crashes)('[OC-36] in a group the first prompt says how to behave there, and after another rule the next one%s', async (crash) => {
     const { asked, script } = listener((request) => (newestText(request) === 'lost' ? { error: { status: 401 } } : { text: 'hello' }), 0)
     await using told = await staged(script, { instructions: 'Be kind.' })
@@ -618,6 +621,7 @@ describe('too long', () => {
     for (const id of ['1', '2']) await askToEnd(told, `${id} ${words(400)}`, ann(id))
   }
 
+  // The crash: the summary is being written, and a block of the failed call has arrived.
   test.each(crashes)('[OC-42] one overflow: one compaction is counted, and no text is delivered twice%s', async (crash) => {
     const script = (request: ModelRequest): ScriptedResponse => {
       if (isSummary(request)) return { text: 'SUMMARY', delayMs: 1000 }

@@ -107,6 +107,7 @@ describe('room', () => {
     expect(eventsOf(told, 'aborted', 's2')).toHaveLength(1)
   })
 
+  // The crash: a turn waits for its lane, and a message for that turn.
   test.each(crashes)('[OC-23, OC-24] clearing what waits takes a turn out of its lane, and counts it; one that runs goes on%s', async (crash) => {
     const { told, seen } = await crowd(3000, { queueMode: 'followup', runtime: { lanes: { main: 1 } } })
     await using _ = told
@@ -188,6 +189,7 @@ describe('who is stuck', () => {
     expect(stuck(told)).toEqual([])
   })
 
+  // The crash: one message is being answered, and one waits.
   test.each(crashes)('[OC-96] what becomes of a message is told: accepted, queued, and how it ended%s', async (crash) => {
     await using told = await staged((request) => (newestText(request) === 'lost' ? { error: { status: 401 } } : { text: 'hello', delayMs: 1000 }), {
       queueMode: 'followup',

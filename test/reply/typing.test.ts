@@ -71,6 +71,7 @@ test('[OC-69] the silent word sets nothing off, however slowly it comes', async 
   expect([told.channel.typed, arrived(told)]).toEqual([[], []])
 })
 
+// The crash: the timer of the next sign is running.
 test.each(crashes)('[OC-70] the sign is given every 6 seconds, and not after the end%s', async (crash) => {
   await using told = await staged([{ delayMs: 20_000, text: 'done' }])
   await told.say('go', ann('a'))
