@@ -1,24 +1,7 @@
 /** A conversation that grows too long: when it is shortened, what users hear of it, and what follows where that does not help. */
 import { expect, test } from 'vitest'
 import { outcomes, story, work } from '../runtime/harness.ts'
-import { ann, ask, crashes, eventsOf, expectReplay, isSummary, known, listener, long, payloads, reader, restart, texts, tools } from './stage.ts'
-
-test.each(crashes)('[OC-42] an overflow on the first call: one compaction is counted, and nothing is answered twice%s', async (crash) => {
-  const { script } = reader(4)
-  await using told = await story(script)
-  for (const id of ['1', '2']) await ask(told, `${id} ${long}`, ann(id))
-
-  await told.say('3', ann('3'))
-  await told.clock.advance(150)
-  if (crash) await restart(told)
-  await told.quiet()
-
-  expect(eventsOf(told, 'compacted')).toHaveLength(1)
-  expect(eventsOf(told, 'final').at(-1)).toMatchObject({ ids: ['3'], text: 'saw 3', steps: 1, compactions: 1 })
-  expect(payloads(eventsOf(told, 'final').at(-1)!)).toEqual([{ text: 'saw 3', replyTo: '3' }])
-  expect((await told.main.view()).record.compactions).toBe(1)
-  expect((await told.transcript())[0]).toBe('summary: SUMMARY')
-})
+import { ann, arrived, ask, crashes, eventsOf, expectReplay, isSummary, known, listener, long, reader, restart, texts, tools } from './stage.ts'
 
 test.each([
   [180_000, 0],
@@ -34,14 +17,19 @@ test.each([
   expect((await told.main.view()).record.compactions).toBe(compactions)
 })
 
-test('[OC-34, OC-43] overflow on every call: one compaction, and then a new session that says why', async () => {
-  const { asked, script } = listener((request) => (isSummary(request) ? { text: 'SUMMARY' } : { error: { code: 'provider_overflow' } }))
+// The crash: the summary is being written.
+test.each(crashes)('[OC-34, OC-43] overflow on every call: one compaction, and then a new session that says why%s', async (crash) => {
+  const { asked, script } = listener((request) =>
+    isSummary(request) ? { text: 'SUMMARY', delayMs: 1000 } : { error: { code: 'provider_overflow' } },
+  )
   let able = true
   await using told = await story((request) => (able && !isSummary(request) ? { text: 'ok' } : script(request)))
   for (const id of ['1', '2']) await ask(told, `${id} ${long}`, ann(id))
   able = false
   const { sessionId } = (await told.main.view()).record
   await told.say('3', ann('3'))
+  await told.clock.advance(600)
+  if (crash) await restart(told)
   await told.quiet()
 
   const [error] = eventsOf(told, 'error')
@@ -49,7 +37,12 @@ test('[OC-34, OC-43] overflow on every call: one compaction, and then a new sess
   expect(texts(error!)).toEqual([
     'The conversation is too long for the model. A new session has begun, so please try again. If this happens often, set a larger compaction reserve.',
   ])
-  expect(asked.filter(isSummary)).toHaveLength(1)
+  // A summary that the crash cut off is asked for again.
+  expect(asked.filter(isSummary)).toHaveLength(crash ? 2 : 1)
+  expect(eventsOf(told, 'compacted')).toHaveLength(1)
+  expect(eventsOf(told, 'reset')).toHaveLength(1)
+  expect(arrived(told).slice(2)).toEqual([`final: ${texts(error!).join()}`])
+  expect(outcomes(told.events('main'))).toMatchObject({ 3: 'error' })
   // Once as it was, once with a summary, once with results of tools cut.
   expect(asked.filter((request) => !isSummary(request))).toHaveLength(3)
   expect(await told.transcript()).toEqual([])

@@ -2,24 +2,11 @@
 import { expect, test } from 'vitest'
 import type { Usage } from '../../src/contracts/message.ts'
 import type { Model } from '../../src/contracts/model.ts'
-import { story, work } from '../runtime/harness.ts'
-import { ann, ask, crashes, eventsOf, known, listener, payloads, restart, texts, toggles, tools } from './stage.ts'
+import { story } from '../runtime/harness.ts'
+import { ann, ask, crashes, eventsOf, known, listener, payloads, restart, texts, toggles } from './stage.ts'
 
 const priced = { price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }
 const answer = (usage: object, text = 'ok') => ({ text, usage })
-
-test('[OC-86] text and then a picture: the line ends the message with text', async () => {
-  const model = known({}, [
-    { text: 'Here it is.', calls: [work('x')], usage: { inputTokens: 10, outputTokens: 5 } },
-    { text: 'MEDIA:https://example.com/cat.png', usage: { inputTokens: 10, outputTokens: 5 } },
-  ])
-  await using told = await story([], { tools, runtime: { models: { 'test/model': model } } })
-  await ask(told, '/usage tokens', ann('u'))
-
-  const cat = await ask(told, 'a cat', { idempotencyKey: 'a', origin: { channel: 'test', to: 'ann' } })
-
-  expect(payloads(cat)).toEqual([{ text: 'Here it is.\nUsage: 20 in / 10 out' }, { media: ['https://example.com/cat.png'] }])
-})
 
 test('[OC-86] no second line break behind one, and a message of its own where there is no text', async () => {
   const answers = ['ends with a break\n', 'MEDIA:https://example.com/cat.png']
