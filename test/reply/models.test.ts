@@ -6,11 +6,7 @@ import { ann, ask, before, known, listener, notices, restart, toggles } from './
 
 test.each<[string, ThinkingLevel]>([
   ['off', 'off'],
-  ['minimal', 'minimal'],
-  ['low', 'low'],
   ['on', 'low'],
-  ['medium', 'medium'],
-  ['high', 'high'],
   ['max', 'high'],
   ['adaptive', 'adaptive'],
 ])('[OC-99] /think %s is %s', async (word, level) => {
@@ -96,25 +92,22 @@ const models = () => {
   return { one, two, runtime: { models: { 'test/model': one.script, 'other/sonnet-4': two.script } } }
 }
 
-test.each(['other/sonnet-4', 'sonnet-4', '2', 'sonet-4', 'sonnet'])(
-  '[OC-100] /model %s chooses that model, from the next message on; the model is told',
-  async (words) => {
-    const { one, two, runtime } = models()
-    await using told = await story([], { runtime })
+test.each(['2', 'sonet-4'])('[OC-100] /model %s chooses that model, from the next message on; the model is told', async (words) => {
+  const { one, two, runtime } = models()
+  await using told = await story([], { runtime })
 
-    expect((await ask(told, `/model ${words}`, ann('a'))).text).toBe('Model: other/sonnet-4.')
-    await restart(told)
-    expect((await ask(told, 'hi', ann('b'))).model).toBe('other/sonnet-4')
-    await ask(told, 'again', ann('c'))
+  expect((await ask(told, `/model ${words}`, ann('a'))).text).toBe('Model: other/sonnet-4.')
+  await restart(told)
+  expect((await ask(told, 'hi', ann('b'))).model).toBe('other/sonnet-4')
+  await ask(told, 'again', ann('c'))
 
-    expect(one.asked).toEqual([])
-    expect(before(two.asked[0]!)).toMatch(/^System \[2026-01-31 08:05:00 UTC\]: the model is now other\/sonnet-4\n/)
-    expect(before(two.asked[1]!)).toBe('[message id: c]')
-    expect((await ask(told, '/model default', ann('d'))).text).toBe('Model: test/model (default).')
-    expect(await toggles(told)).toEqual({})
-    expect((await ask(told, 'hi', ann('e'))).model).toBe('test/model')
-  },
-)
+  expect(one.asked).toEqual([])
+  expect(before(two.asked[0]!)).toMatch(/^System \[2026-01-31 08:05:00 UTC\]: the model is now other\/sonnet-4\n/)
+  expect(before(two.asked[1]!)).toBe('[message id: c]')
+  expect((await ask(told, '/model default', ann('d'))).text).toBe('Model: test/model (default).')
+  expect(await toggles(told)).toEqual({})
+  expect((await ask(told, 'hi', ann('e'))).model).toBe('test/model')
+})
 
 test('[OC-100] a model that may not be chosen is an error, and nothing changes', async () => {
   const { runtime } = models()

@@ -18,13 +18,8 @@ test('[OC-97] a directive within a message is taken out of it, and holds for it'
 
 test.each<[string, string, object]>([
   ['/t high', 'Thinking: high.', { thinking: 'high' }],
-  ['/think: high', 'Thinking: high.', { thinking: 'high' }],
-  ['/THINKING high', 'Thinking: high.', { thinking: 'high' }],
-  ['/v full', 'Tool messages: full.', { verbose: 'full' }],
   ['/verbose on', 'Tool messages: on.', { verbose: 'on' }],
-  ['/reason on', 'Reasoning: on.', { reasoning: 'on' }],
   ['/reasoning stream', 'Reasoning: stream.', { reasoning: 'stream' }],
-  ['/elev ask', 'Elevated: ask.', { elevated: 'ask' }],
   ['/elevated full', 'Elevated: full.', { elevated: 'full' }],
   ['/model test/model', 'Model: test/model (default).', {}],
   ['/queue collect', 'Queue: collect.', { queueMode: 'collect' }],

@@ -5,19 +5,8 @@ import { expectEndedOnce, expectNothingAlive, expectPaired, outcomes, story, wor
 import { ann, ask, channels, crashes, eventsOf, expectReplay, listener, restart, startOf, toggles, tools, turns } from './stage.ts'
 
 test.each<[string, QueueMode]>([
-  ['steer', 'steer'],
-  ['queue', 'steer'],
-  ['queued', 'steer'],
-  ['steering', 'steer'],
-  ['followup', 'followup'],
-  ['collect', 'collect'],
-  ['coalesce', 'collect'],
-  ['steer-backlog', 'steer-backlog'],
-  ['steer+backlog', 'steer-backlog'],
-  ['interrupt', 'interrupt'],
   ['abort', 'interrupt'],
   ['  STEER+Backlog  ', 'steer-backlog'],
-  ['Coalesce', 'collect'],
 ])('[OC-07] the queue mode %j is %s, also after a crash', async (alias, mode) => {
   await using told = await story(listener().script)
 

@@ -23,12 +23,12 @@ test.each(crashes)('[OC-29] "/NEW hello" begins anew, and the model sees "hello"
   expect(outcomes(told.events('main'))).toEqual({ 1: 'final', 2: 'final' })
 })
 
-test.each(['/new', '/reset', '  /Reset  '])('[OC-29] %j alone begins with a short greeting', async (text) => {
+test('[OC-29] a reset command alone begins with a short greeting', async () => {
   const { asked, script } = listener(() => ({ text: 'hello, what can I do?' }))
   await using told = await story(script)
   await ask(told, 'about cats', ann('1'))
 
-  expect((await ask(told, text, ann('2'))).text).toBe('hello, what can I do?')
+  expect((await ask(told, '  /Reset  ', ann('2'))).text).toBe('hello, what can I do?')
 
   expect(asked.at(-1)?.messages).toHaveLength(1)
   expect(before(asked.at(-1)!)).toContain('A new conversation has begun. Greet the user')
