@@ -198,7 +198,7 @@ describe('streaming', () => {
     expect(told.channel.texts.join(' ').replace(/\s+/g, ' ')).toBe(`${words(3000)} and more`)
   })
 
-  test('[OC-61] what the session says about a message and what is answered to another never share a key', async () => {
+  test('[OC-61, OC-102] what the session says about a message and what is answered to another never share a key', async () => {
     await using told = await staged(() => ({ text: 'the answer' }), { delivery: {} })
     for (const id of ['a', 'a:report', 'a:answer', 'a/report']) await askToEnd(told, `${id} /status`, ann(id))
 
