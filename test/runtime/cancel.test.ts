@@ -39,6 +39,24 @@ test('no time passes for it, on a model that would go on for ever', async () => 
   await expectNothingAlive(told)
 })
 
+test('a stop that comes between the end of a model call and its commit leaves no timer', async () => {
+  await using told = await story([
+    { text: 'let me see', deltaDelayMs: 5 },
+    { text: 'so it is', deltaDelayMs: 10 },
+    { error: { code: 'provider_rejected' } },
+  ])
+  const act = (done: Promise<unknown>) => told.clock.until(done).catch(() => undefined)
+  await act(told.main.send('one', { queueMode: 'steer' }))
+  await act(told.main.cancel())
+  await act(told.main.send('two', { queueMode: 'steer' }))
+  await act(told.main.send('three', { queueMode: 'interrupt' }))
+  await act(told.main.reset())
+
+  await told.clock.advance(0)
+
+  await expectNothingAlive(told)
+})
+
 test.each(['', ' over a crash'])(
   'what the next turn reads after a cancel, without any word of a user: what was seen, paired, and that it was stopped%s',
   async (crash) => {

@@ -88,41 +88,33 @@ export type PlaceableEffect<Output, Input> = (scope: PlaceableScope<Input>) => P
 export const placeable = <Output, Input>(work: PlaceableEffect<Output, Input>): PromiseActorLogic<Output, Input> =>
   fromTask(({ self, ...scope }) => work({ ...scope, info: effect(self) }))
 
-type Mailbox = { listeners: ((event: AnyEvent) => void)[]; early: AnyEvent[]; closed: boolean }
-const mailboxes = new WeakMap<AnyActorRef, Mailbox>()
-const mailboxOf = (self: AnyActorRef): Mailbox => {
-  const mailbox = mailboxes.get(self) ?? { listeners: [], early: [], closed: false }
+const mailboxes = new WeakMap<AnyActorRef, { listeners: ((event: AnyEvent) => void)[]; early: AnyEvent[] }>()
+const mailboxOf = (self: AnyActorRef) => {
+  const mailbox = mailboxes.get(self) ?? { listeners: [], early: [] }
   mailboxes.set(self, mailbox)
   return mailbox
 }
 
 /** Promise logic that can also be told something while it runs: `sendTo('model', { type: 'abort' })`. */
 export const fromTask = <Output, Input>(work: (scope: TaskScope<Input>) => Promise<Output>): PromiseActorLogic<Output, Input> => {
-  const promise = fromPromise<Output, Input>(({ input, self, signal, emit }) => {
-    const mailbox = mailboxOf(self as AnyActorRef)
-    const done = work({
+  const promise = fromPromise<Output, Input>(({ input, self, signal, emit }) =>
+    work({
       input,
       self: self as AnyActorRef,
       signal,
       emit: emit,
       receive: (listener) => {
+        const mailbox = mailboxOf(self as AnyActorRef)
         mailbox.listeners.push(listener)
         for (const event of mailbox.early.splice(0)) listener(event)
       },
-    })
-    // Its machine may still send while the end waits for its commit; nobody would clear what a listener sets up by then.
-    const close = () => {
-      mailbox.closed = true
-    }
-    done.then(close, close)
-    return done
-  })
+    }),
+  )
   return {
     ...promise,
     transition: (state, event, scope) => {
       if (event.type.startsWith('xstate.')) return promise.transition(state, event, scope)
       const mailbox = mailboxOf(scope.self as AnyActorRef)
-      if (mailbox.closed) return state
       if (mailbox.listeners.length === 0) mailbox.early.push(event)
       for (const listener of mailbox.listeners) listener(event)
       return state

@@ -47,10 +47,12 @@ export const callModel =
     const whole = { text: wholeCharacters(), reasoning: wholeCharacters() }
     const handedOver = Promise.withResolvers<ModelResponse>()
     let timer: unknown
+    let over = false
     let credential: Chosen
     signal.addEventListener('abort', () => stop.abort(), { once: true })
     receive(({ type, late }) => {
-      if (type !== 'stop' || stop.signal.aborted) return
+      // Its machine may still send while its end waits for the commit: nobody would clear the timer by then.
+      if (type !== 'stop' || over || stop.signal.aborted) return
       if (late) credential?.late()
       stop.abort()
       timer = environment.clock.setTimeout(
@@ -62,7 +64,6 @@ export const callModel =
     const attempt = call + info.epoch - 1
     const answerId = `${runId}:${call}`
     let index = 0
-    let over = false
     let calling = false
     const called = (outcome: SpanOutcome): void => {
       if (calling) lap('call', outcome, { model: input.model, cache: cacheState(input, at) })

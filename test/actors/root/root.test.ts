@@ -638,43 +638,6 @@ test('fromTask hears what it is sent before and after it listens', async () => {
   expect(heard).toEqual(['early', 'late'])
 })
 
-test('fromTask that has ended hears nothing while its end waits for the commit', async () => {
-  const world = await aWorld()
-  const heard: string[] = []
-  const end = Promise.withResolvers<void>()
-  const task = fromTask(async ({ receive }) => {
-    receive(({ type }) => void heard.push(type))
-    await end.promise
-  })
-  const machine = registerMachine(
-    'm',
-    setup({ types, actors: { task } }).createMachine({
-      id: 'm',
-      initial: 'working',
-      on: { tell: { actions: sendTo('task', { type: 'stop' }) } },
-      states: { working: { invoke: { src: 'task', id: 'task', onDone: 'ended' } }, ended: {} },
-    }),
-  )
-  let written = Promise.resolve()
-  const host = await world.host([machine], {
-    journal: (journal) => ({ ...journal, append: (...parts) => written.then(() => journal.append(...parts)) }),
-  })
-  const tell = () => host.send(address, { type: 'tell' })
-  await outcome(world, tell())
-  const disk = Promise.withResolvers<void>()
-  written = disk.promise
-
-  const second = tell()
-  await world.clock.settle()
-  end.resolve()
-  await world.clock.settle()
-  disk.resolve()
-  await outcome(world, second)
-
-  expect(heard).toEqual(['stop'])
-  expect((await host.get(address)).replica?.actor.getSnapshot().value).toBe('ended')
-})
-
 test('effect() outside of a host is a plain first attempt', () => {
   expect(effect({ id: 'x' } as AnyActorRef)).toMatchObject({ key: 'x', attempt: 1, restarted: false })
 })
