@@ -90,11 +90,26 @@ type ActionLike = string | { type: string } | (((...args: never[]) => unknown) &
 function* inlineParts(machine: AnyStateMachine, name: string, seen = new Set<AnyStateMachine>()): Generator<string> {
   if (seen.has(machine)) return
   seen.add(machine)
-  for (const node of nodesIn(machine.root)) yield* inNode(node, name)
+  yield* inStates(machine, name)
   for (const [action, implementation] of Object.entries(machine.implementations.actions as Record<string, ActionLike>))
     yield* spawnsOf(implementation, machine, `${name} action '${action}'`)
   for (const [actor, logic] of Object.entries(machine.implementations.actors as Record<string, AnyActorLogic>))
     if (isMachine(logic)) yield* inlineParts(logic, `${name} > ${actor}`, seen)
+}
+
+/** By config, which machines share that differ in their implementations alone: the names of the actors with which nothing in its states is inline. */
+const named = new WeakMap<object, string>()
+
+function* inStates(machine: AnyStateMachine, name: string): Generator<string> {
+  const actors = Object.keys(machine.implementations.actors).sort().join()
+  if (named.get(machine.config) === actors) return
+  let found = false
+  for (const node of nodesIn(machine.root))
+    for (const part of inNode(node, name)) {
+      found = true
+      yield part
+    }
+  if (!found) named.set(machine.config, actors)
 }
 
 function* inNode(node: AnyStateNode, name: string): Generator<string> {

@@ -2,11 +2,20 @@
 import { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
 
+/** A tool is looked at when it is defined and again by each runtime that has it; a zod schema never changes. */
+const known = new WeakMap<z.ZodType, Record<string, unknown>>()
+
 /**
  * What the model may send, hence the input side of the schema; what JSON Schema cannot say becomes "anything", because zod checks it anyway.
  * @throws RuntimeError bad_request when the schema is no object, or is seen to check asynchronously
  */
 export const inputSchemaOf = (name: string, input: z.ZodType, field = 'input'): Record<string, unknown> => {
+  const schema = known.get(input) ?? madeOf(name, input, field)
+  known.set(input, schema)
+  return structuredClone(schema)
+}
+
+const madeOf = (name: string, input: z.ZodType, field: string): Record<string, unknown> => {
   let schema: Record<string, unknown>
   let waits = false
   const override = ({ zodSchema }: { zodSchema: z.core.$ZodType }): void => {

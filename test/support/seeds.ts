@@ -45,7 +45,7 @@ export const budgets: Readonly<Record<string, Budget>> = {
   'reply/random': { short: 20 },
   'runtime/random': { short: 25, long: 300 },
   'runtime/random.disk': { short: 4, long: 60 },
-  'simulation/seeds': { short: 50, long: 400 },
+  'simulation/seeds': { short: 25, long: 400 },
   'tools/built-in/calculate': { short: 1_000 },
   'tools/files/files': { short: 500 },
   'tools/files/line-pattern.rules': { short: 1_500 },

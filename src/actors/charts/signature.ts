@@ -36,8 +36,9 @@ const known = new WeakMap<AnyStateMachine, Signed>()
 const sign = (machine: AnyStateMachine): Signed => {
   const before = known.get(machine)
   if (before) return before
-  const { description, problems } = describe(machine)
-  const signature = problems.length > 0 ? undefined : hexOf(sha256(JSON.stringify(canonical(description)))).slice(0, 16)
+  const problems: string[] = []
+  const text = textOf(machine, { name: machine.id, problems }, [])
+  const signature = problems.length > 0 ? undefined : hexOf(sha256(text)).slice(0, 16)
   known.set(machine, { signature, problems })
   return { signature, problems }
 }
@@ -45,28 +46,38 @@ const sign = (machine: AnyStateMachine): Signed => {
 export const plainDataHint =
   'keep the data in a config plain JSON: write a bigint or a symbol as text, break circles; what cannot be written down comes from a function, such as ({ context }) => …'
 
-const describe = (machine: AnyStateMachine): { description: unknown; problems: string[] } => {
-  const problems: string[] = []
-  return { description: describeMachine(machine, { name: machine.id, problems }, []), problems }
-}
-
 /** Where the description is, in the words of an author. */
 type Place = { name: string; problems: string[] }
 const within = ({ name, problems }: Place, part: string): Place => ({ name: `${name} ${part}`, problems })
 
-const describeMachine = (machine: AnyStateMachine, place: Place, inside: AnyStateMachine[]): unknown => {
+/** The description of a machine as canonical JSON. */
+const textOf = (machine: AnyStateMachine, place: Place, inside: AnyStateMachine[]): string => {
   // A machine may spawn its own kind.
   const depth = inside.indexOf(machine)
-  if (depth >= 0) return { again: inside.length - depth }
+  if (depth >= 0) return JSON.stringify({ again: inside.length - depth })
   const path = [...inside, machine]
   const actors = Object.entries(machine.implementations.actors as Record<string, unknown>)
-  return {
-    version: plain(machine.version, 'version', place),
-    root: describeNode(machine.root, place),
-    actors: Object.fromEntries(
-      actors.map(([name, logic]) => [name, isMachine(logic) ? describeMachine(logic, within(place, `> ${name}`), path) : 'logic']),
-    ),
-  }
+    .sort(byName)
+    .map(([name, logic]) => {
+      const text = isMachine(logic) ? textOf(logic, within(place, `> ${name}`), path) : '"logic"'
+      return `${JSON.stringify(name)}:${text}`
+    })
+  return `{"actors":{${actors.join()}},${statesOf(machine, place)}}`
+}
+
+/** Machines that differ in their implementations alone, as `provide` makes them, share a config: it is described once. */
+const described = new WeakMap<object, string>()
+
+const statesOf = (machine: AnyStateMachine, place: Place): string => {
+  const { config } = machine
+  const before = described.get(config)
+  if (before !== undefined) return before
+  const { length } = place.problems
+  const states = { root: describeNode(machine.root, place), version: plain(machine.version, 'version', place) }
+  const text = JSON.stringify(canonical(states)).slice(1, -1)
+  // A problem names the place of this very machine.
+  if (place.problems.length === length) described.set(config, text)
+  return text
 }
 
 const describeNode = (node: AnyStateNode, machine: Place): unknown => {
@@ -167,13 +178,15 @@ const named = (value: unknown, key: string, around: readonly object[]): unknown 
 const ids = (nodes: readonly AnyStateNode[]): string[] => nodes.map((node) => node.id)
 const list = (value: unknown): unknown[] => (value === undefined ? [] : Array.isArray(value) ? value : [value])
 
+const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1)
+
 /** Keys sorted, so that the order in which an author wrote them does not count. */
 const canonical = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(canonical)
   if (!value || typeof value !== 'object') return value
   return Object.fromEntries(
     Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .sort(byName)
       .map(([key, part]) => [key, canonical(part)]),
   )
 }

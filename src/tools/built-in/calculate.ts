@@ -7,13 +7,15 @@ import { tool } from '../tool.ts'
 const charsMax = 1000
 const depthMax = 50
 
+const input = z.object({ expression: z.string().min(1).max(charsMax).describe('for example (17 + 3) * 2 ^ 0.5') })
+
 /** `{ expression }` → `{ expression, value }`, value a finite double. */
 export const calculateTool = (): Tool =>
   tool({
     name: 'calculate',
     category: 'basic',
     description: 'Evaluates an arithmetic expression exactly as written: numbers, + - * / % ^ and parentheses. Returns its value.',
-    input: z.object({ expression: z.string().min(1).max(charsMax).describe('for example (17 + 3) * 2 ^ 0.5') }),
+    input,
     execute: ({ expression }) => ({ expression, value: calculate(expression) }),
     onCrash: 'retry',
     timeoutMs: 5000,

@@ -5,13 +5,15 @@ import { RuntimeError } from '../../contracts/errors.ts'
 import type { Tool } from '../../contracts/tool.ts'
 import { tool } from '../tool.ts'
 
+const input = z.object({ timeZone: z.string().min(1).max(64).optional().describe('IANA name, for example Europe/Zurich; default UTC') })
+
 /** `{ timeZone? }` → `{ iso, timeZone, local }`: UTC in ISO 8601, and the same moment as people there write it. */
 export const nowTool = ({ clock }: { clock: Pick<Clock, 'now'> }): Tool =>
   tool({
     name: 'now',
     category: 'basic',
     description: 'Returns the current date and time in UTC and, when a time zone is given, the local time there.',
-    input: z.object({ timeZone: z.string().min(1).max(64).optional().describe('IANA name, for example Europe/Zurich; default UTC') }),
+    input,
     execute: ({ timeZone = 'UTC' }) => {
       const moment = new Date(clock.now())
       return { iso: moment.toISOString(), timeZone, local: localTime(moment, timeZone) }

@@ -11,6 +11,13 @@ import { openIn, type Workspace } from './workspace.ts'
 const bytesMax = 8 * 1024 * 1024
 const partCharsMax = 500_000
 
+const input = z.object({
+  path: z.string().min(1).describe('relative to the workspace'),
+  old: z.string().min(1).max(partCharsMax).describe('the text to replace, with enough around it to occur once'),
+  new: z.string().max(partCharsMax).describe('what stands there afterwards; empty removes it'),
+  all: z.boolean().default(false).describe('replace every occurrence'),
+})
+
 /** `{ path, old, new, all? }` → `{ path, replaced, sizeBytes, sha256 }`, with `alreadyDone` where a crash had interrupted this very call after its work. */
 export const editFileTool = ({ workspace }: { workspace: Workspace }): Tool =>
   tool({
@@ -18,12 +25,7 @@ export const editFileTool = ({ workspace }: { workspace: Workspace }): Tool =>
     category: 'files',
     description:
       'Replaces a text in a file of the workspace, exactly as written, white space included. The old text must occur once; with all: true every occurrence is replaced.',
-    input: z.object({
-      path: z.string().min(1).describe('relative to the workspace'),
-      old: z.string().min(1).max(partCharsMax).describe('the text to replace, with enough around it to occur once'),
-      new: z.string().max(partCharsMax).describe('what stands there afterwards; empty removes it'),
-      all: z.boolean().default(false).describe('replace every occurrence'),
-    }),
+    input,
     execute: ({ path, old, new: wanted, all }, { attempt }) =>
       withFolderOf({ workspace, path }, async (folder, name) => {
         const before = await replaceable(folder, name, path)

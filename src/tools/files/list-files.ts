@@ -14,13 +14,15 @@ const namesMax = 10_000
 
 type Entry = { name: string; kind: 'file' | 'folder'; sizeBytes?: number }
 
+const input = z.object({ path: z.string().default('.').describe('relative to the workspace; default: the workspace itself') })
+
 /** `{ path? }` → `{ path, entries: { name, kind, sizeBytes? }[], truncated }`, sorted by name, without hidden names. */
 export const listFilesTool = ({ workspace }: { workspace: Workspace }): Tool =>
   tool({
     name: 'list_files',
     category: 'files',
     description: 'Lists the files and folders in one folder of the workspace (not what is inside those), at most 500.',
-    input: z.object({ path: z.string().default('.').describe('relative to the workspace; default: the workspace itself') }),
+    input,
     execute: async ({ path: given }) => {
       const path = given === '' ? '.' : given
       const folder = await openListed(workspace, path)

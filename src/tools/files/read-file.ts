@@ -14,6 +14,13 @@ const readBytesMax = 256 * 1024
 const scanBytesMax = 256 * 1024 * 1024
 const linesMax = 10_000
 
+const input = z.object({
+  path: z.string().min(1).describe('relative to the workspace, for example notes/today.md'),
+  offset: z.int().min(1).default(1).describe('line to start at, from 1'),
+  limit: z.int().min(1).max(linesMax).default(2000).describe('lines to read at most'),
+  byte: z.int().min(0).optional().describe('byte to start at instead, as nextByte of an earlier call says'),
+})
+
 /**
  * `{ path, offset?, limit?, byte? }` → `{ path, text, line?, lines, sizeBytes, nextOffset? | nextByte? }`. `nextOffset` is the line that comes next;
  * within a line that is too long for one call, and where the call before named a byte, `nextByte` is there instead.
@@ -24,12 +31,7 @@ export const readFileTool = ({ workspace }: { workspace: Workspace }): Tool =>
     category: 'files',
     description:
       'Reads a text file of the workspace: 2,000 lines or 256 KiB at a time. When nextOffset (or nextByte) is returned, call again with it as offset (or byte) for the rest.',
-    input: z.object({
-      path: z.string().min(1).describe('relative to the workspace, for example notes/today.md'),
-      offset: z.int().min(1).default(1).describe('line to start at, from 1'),
-      limit: z.int().min(1).max(linesMax).default(2000).describe('lines to read at most'),
-      byte: z.int().min(0).optional().describe('byte to start at instead, as nextByte of an earlier call says'),
-    }),
+    input,
     execute: async ({ path, offset, limit, byte }, { signal }) => {
       const { place, handle, found } = await openInside(workspace, path)
       const sizeBytes = found.size

@@ -36,6 +36,15 @@ type Search = {
   isOver: () => boolean
 }
 
+const input = z.object({
+  pattern: z.string().min(1).max(1000).describe('what to find in a line'),
+  regex: z.boolean().default(false).describe('whether it is a regular expression; without look-around and back references'),
+  path: z.string().default('.').describe('folder or file to search, relative to the workspace'),
+  files: z.string().min(1).max(200).optional().describe('only files whose name or path fits, * for anything, for example *.ts'),
+  caseSensitive: z.boolean().default(false),
+  limit: z.int().min(1).max(matchesMax).default(100).describe('matches at most'),
+})
+
 /**
  * `{ pattern, regex?, path?, files?, caseSensitive?, limit? }` → `{ matches: { path, line, text }[], files, skipped, truncated? }`. `files` counts those that were
  * searched, `skipped` those that are too large or no text; `truncated` says which bound was met.
@@ -46,14 +55,7 @@ export const searchFilesTool = ({ workspace, clock }: { workspace: Workspace; cl
     category: 'files',
     description:
       'Finds the lines of text files in the workspace that contain a text, or fit a regular expression. Hidden and binary files are left out.',
-    input: z.object({
-      pattern: z.string().min(1).max(1000).describe('what to find in a line'),
-      regex: z.boolean().default(false).describe('whether it is a regular expression; without look-around and back references'),
-      path: z.string().default('.').describe('folder or file to search, relative to the workspace'),
-      files: z.string().min(1).max(200).optional().describe('only files whose name or path fits, * for anything, for example *.ts'),
-      caseSensitive: z.boolean().default(false),
-      limit: z.int().min(1).max(matchesMax).default(100).describe('matches at most'),
-    }),
+    input,
     execute: async ({ pattern, regex, path, files, caseSensitive, limit }, { signal }) => {
       const since = clock.now()
       const named = files === undefined ? () => true : wildcard(files)

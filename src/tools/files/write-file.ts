@@ -8,6 +8,11 @@ import { openIn, type Workspace } from './workspace.ts'
 
 const charsMax = 1_000_000
 
+const input = z.object({
+  path: z.string().min(1).describe('relative to the workspace, for example notes/today.md'),
+  content: z.string().max(charsMax).describe('all of the file'),
+})
+
 /** `{ path, content }` → `{ path, sizeBytes, sha256, created, changed }`. A file that has this content already is not touched. */
 export const writeFileTool = ({ workspace }: { workspace: Workspace }): Tool =>
   tool({
@@ -15,10 +20,7 @@ export const writeFileTool = ({ workspace }: { workspace: Workspace }): Tool =>
     category: 'files',
     description:
       'Writes a whole text file of the workspace, replacing what is there; missing folders are made. To change a part of a file, use edit_file.',
-    input: z.object({
-      path: z.string().min(1).describe('relative to the workspace, for example notes/today.md'),
-      content: z.string().max(charsMax).describe('all of the file'),
-    }),
+    input,
     execute: ({ path, content }) =>
       withFolderOf({ workspace, path, make: true }, async (folder, name) => {
         const bytes = Buffer.from(content, 'utf8')

@@ -152,7 +152,7 @@ const eventsOf = (machine: AnyStateMachine, document: Element): [string, string]
 
 test.each(Object.entries({ ...hard, ...machines }))('%s: SCION is in the same states as XState, whatever happens', async (_, machine) => {
   let steps = 0
-  for (let seed = 1; seed <= 6; seed++) steps += await walk(machine, seed)
+  for (let seed = 1; seed <= 3; seed++) steps += await walk(machine, seed)
 
   expect(steps).toBeGreaterThan(0)
 })

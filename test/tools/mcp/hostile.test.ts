@@ -6,6 +6,7 @@ const before = Object.keys(Object.prototype).length
 afterEach(() => expect(Object.keys(Object.prototype)).toHaveLength(before))
 
 const beside = (deed: string, settings: object = {}) => aBench({ bad: { ...hostile(deed), ...settings }, desk: desk('new') })
+const alone = (deed: string, settings: object = {}) => aBench({ bad: { ...hostile(deed), ...settings } })
 const works = async ({ call }: ReturnType<typeof beside>) => expect(await call('desk__add', { a: 1, b: 2 })).toEqual({ sum: 3 })
 
 test('names are cleaned to what providers take, and each stays one tool of its own', async () => {
@@ -30,7 +31,7 @@ test('of ten thousand tools five hundred are shown, and the log says so', async 
 })
 
 test('pages without an end come to one', async () => {
-  const bench = beside('pages')
+  const bench = alone('pages')
   await bench.tools.discover?.()
 
   expect(bench.servers.report()[0]).toMatchObject({ state: 'ready', tools: 100 })
@@ -64,7 +65,7 @@ test('schemas that are bombs are left out, and those that are bombs only when th
 })
 
 test('what is printed beside the protocol is passed over', async () => {
-  const bench = beside('garbage')
+  const bench = alone('garbage')
 
   expect(await bench.call('bad__do')).toBe('done tools/call')
   expect(bench.lines.filter(({ fields }) => (fields as { where?: string }).where === 'stdout').length).toBeGreaterThan(3)
@@ -108,7 +109,7 @@ test('a call that is never answered ends with its time', async () => {
 })
 
 test('one that dies at its start is tried a few times; what it said is shown, without its keys', async () => {
-  const bench = beside('dies')
+  const bench = alone('dies')
   await bench.tools.discover?.()
 
   expect(bench.servers.report()[0]).toMatchObject({
@@ -119,14 +120,14 @@ test('one that dies at its start is tried a few times; what it said is shown, wi
 })
 
 test('one that ends at a question of the new era is asked as the old one was', async () => {
-  const bench = beside('strict')
+  const bench = alone('strict')
 
   expect(await bench.call('bad__do')).toBe('done tools/call')
   expect(bench.servers.report()[0]).toMatchObject({ state: 'ready', protocol: '2025-06-18' })
 })
 
 test.each([['shapeless', 'log_unavailable']])('a list of tools that is %s is a typed error', async (deed, code) => {
-  const bench = beside(deed)
+  const bench = alone(deed)
   await bench.tools.discover?.()
 
   expect(bench.servers.report()[0]).toMatchObject({ error: { code, hint: expect.any(String) } })
@@ -136,14 +137,14 @@ test.each([
   ['answers-shapeless', 'tool_output'],
   ['refuses', 'tool_failed'],
 ])('an answer of a server that %s is a typed error', async (deed, code) => {
-  const bench = beside(deed)
+  const bench = alone(deed)
 
   await expect(bench.call('bad__do')).rejects.toMatchObject({ code })
   expect(bench.servers.report()[0]).toMatchObject({ state: 'ready' })
 })
 
 test('a server that wants our model to answer is told that this is not offered', async () => {
-  const bench = beside('asks', { timeoutMs: 300 })
+  const bench = alone('asks', { timeoutMs: 300 })
 
   await expect(bench.call('bad__do')).rejects.toMatchObject({ code: 'tool_timeout' })
   expect(bench.servers.report()[0]).toMatchObject({ state: 'ready' })
