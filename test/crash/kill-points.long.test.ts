@@ -25,7 +25,8 @@ test.concurrent('[K12] reply of a tool in, not appended: the later times', () =>
 test.concurrent('[K13] result of a tool appended: the later times', () => killedAt('K13', [2, 2]))
 test.concurrent('[K14] final text there, not appended: the later times', () => killedAt('K14', [2, 2]))
 test.concurrent('[K15] completed, subscribers not told: the later times', () => killedAt('K15', [2, 2]))
-test.concurrent('[K16] in a snapshot write: the later times', () => killedAt('K16', [2, 3]))
+// How often one is written depends on how busy the machine is: twice at least.
+test.concurrent('[K16] in a snapshot write: the later times', () => killedAt('K16', [2, 2]))
 
 test.concurrent('[K10] tool running, each in the middle of its work', async () => {
   for (const inTool of ['charge', 'lookup', 'ship']) for (const inDoubt of ['approve', 'deny'] as const) await killedInTool(inTool, inDoubt)

@@ -1,5 +1,5 @@
 /** A node as `statecast up` starts it, and the web chat of it in a browser. */
-import { rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -16,6 +16,7 @@ let browser: Browser
 /** Once in a file: opens the browser for its tests. */
 export const withLiveBrowser = (): void => {
   beforeAll(async () => {
+    if (!existsSync(join(repository, 'dist/web'))) throw new Error('the pages have not been built: run `npm run build:web`')
     browser = await sharedBrowser()
   })
   afterAll(() => browser?.close())
