@@ -4,12 +4,9 @@ import { noUsage, type Usage } from '../contracts/message.ts'
 import type { ModelDelta, ModelResponse, ModelToolCall } from '../contracts/model.ts'
 import { providerError } from './provider-error.ts'
 
-/** Characters of a text that counts as repeated: a model may well say `ha` twice. Of one that came in one piece more. */
-const repeatMin = 4
-const repeatAloneMin = 16
-
 /**
- * Collects text, reasoning and calls, passes deltas on, and stops an answer that does not end.
+ * Collects text, reasoning and calls, passes deltas on, and stops an answer that does not end. Deltas are increments: a piece that equals what came
+ * before is said again (decision 0026).
  * Once closed it takes nothing more: what a provider still sends after an abort or a timeout is dropped.
  */
 export class Answer {
@@ -21,9 +18,6 @@ export class Answer {
   private readonly callIds = new Set<string>()
   private chars = 0
   private closed = false
-  /** Pieces of the text so far, and one that may be the whole of it once more. */
-  private pieces = 0
-  private held: string | undefined
   /** Something came since it was last set back. */
   heard = false
   usage: Usage = noUsage
@@ -40,37 +34,10 @@ export class Answer {
   add(kind: ModelDelta['kind'], text: string): void {
     this.heard = true
     if (this.closed || text === '') return
-    if (this.held !== undefined) this.release(0)
-    if (kind === 'text' && this.pieces++ > 0 && text.length >= this.text.length && this.mayRepeat(text)) {
-      this.held = text
-      return
-    }
     this.count(text.length)
     if (kind === 'text') this.text += text
     else this.reasoning += text
     this.onDelta({ kind, text })
-  }
-
-  /** Some servers send the whole text once more at its end: what is shown already is not shown again. */
-  end(): void {
-    if (this.held !== undefined && !this.closed) this.release(this.text.length)
-  }
-
-  /** Shows what was held. @param from so many characters of it are shown already */
-  private release(from: number): void {
-    const text = (this.held ?? '').slice(from)
-    this.held = undefined
-    if (text === '') return
-    this.count(text.length)
-    this.text += text
-    this.onDelta({ kind: 'text', text })
-  }
-
-  /** It begins with all that was said so far: what comes next says whether the model repeats itself, or the server. */
-  private mayRepeat(text: string): boolean {
-    const { length } = this.text
-    // The piece itself is counted already.
-    return length >= repeatMin && (this.pieces > 2 || length >= repeatAloneMin) && text.startsWith(this.text)
   }
 
   /** Characters that count without being shown, such as the input of a tool call in flight. @throws RuntimeError provider_malformed */
@@ -106,7 +73,6 @@ export class Answer {
   }
 
   response(finish: ModelResponse['finish'], partial = false): ModelResponse {
-    this.end()
     const { text, reasoning, calls, usage, model } = this
     return { text, reasoning, calls: [...calls], usage, finish, model, partial }
   }

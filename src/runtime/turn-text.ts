@@ -1,7 +1,8 @@
 /** What the model says in one turn, call by call, for a reader who only appends: live text is a hint, the outcome is the truth. What is missing in the end is told, and nothing twice. */
 
-/** @property count of deltas that were put together */
-export type TextDelta = { attempt: number; index: number; count?: number; kind: string; text: string }
+import { DeltaCursor, type DeltaPlace } from '../contracts/delta-cursor.ts'
+
+export type TextDelta = DeltaPlace & { kind: string; text: string }
 
 /** @property filter what is shown of the text of one call while it comes @property asTold what the outcome holds of it */
 type Reader = { filter?: () => { push(text: string): string; end(): string }; asTold?: (text: string) => string }
@@ -16,8 +17,7 @@ export class TurnText {
   #visible: ReturnType<NonNullable<Reader['filter']>>
   /** What the calls have said, as far as nothing is missing; the last one may be on its way. */
   readonly #calls: string[]
-  #attempt: number | undefined
-  #next = 0
+  readonly #cursor = new DeltaCursor()
 
   /** @param shown what was said before, where a turn is come upon that is running */
   constructor({ filter = unfiltered, asTold = (text) => text }: Reader = {}, shown: readonly string[] = []) {
@@ -33,17 +33,11 @@ export class TurnText {
   }
 
   /** @returns what of it is to be shown, `rest` of the call before; after a gap nothing is, until all of the call is known */
-  take({ attempt, index, count = 1, kind, text }: TextDelta): { rest: string; begins: boolean; text: string } {
-    const begins = attempt !== this.#attempt
+  take({ kind, text, ...place }: TextDelta): { rest: string; begins: boolean; text: string } {
+    const { begins, follows } = this.#cursor.take(place)
     const rest = begins ? this.end() : ''
-    if (begins) {
-      this.#attempt = attempt
-      this.#next = 0
-      this.#calls.push('')
-    }
-    if (index !== this.#next) return { rest, begins, text: '' }
-    this.#next += count
-    if (kind !== 'text') return { rest, begins, text: '' }
+    if (begins) this.#calls.push('')
+    if (!follows || kind !== 'text') return { rest, begins, text: '' }
     this.#calls.push((this.#calls.pop() ?? '') + text)
     return { rest, begins, text: this.#visible.push(text) }
   }

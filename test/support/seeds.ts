@@ -31,6 +31,7 @@ export const budgets: Readonly<Record<string, Budget>> = {
   'chaos/chaos': { short: 1, long: 1, seed: 11 },
   'client/socket/chat-view.property': { short: 100 },
   'contracts/constant': { short: 100 },
+  'contracts/delta-cursor': { short: 500 },
   'contracts/subjects': { short: 2_000 },
   'contracts/wildcard': { short: 100 },
   'crash/kill-points': { long: 1 },

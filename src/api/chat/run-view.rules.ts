@@ -1,5 +1,6 @@
 /** One run as those who watch it are shown it: what its session says, folded to the blocks of its answer and to its tool calls. */
 import { definedOf } from '../../contracts/defined.ts'
+import { DeltaCursor } from '../../contracts/delta-cursor.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { ChatBlock, ChatErrorKind, ChatEvent, GatewayEvents, MessageEvent, ToolEvent } from '../../contracts/gateway.ts'
 import type { Message, UserMessage } from '../../contracts/message.ts'
@@ -44,8 +45,9 @@ export class RunView {
   readonly ids: readonly string[]
   readonly tools = new Map<string, ToolEvent>()
   #blocks: ChatBlock[] = []
-  /** The answer that is being written, its attempt, and which piece of it comes next. */
-  #open: { answerId: string; attempt: number; next: number } | undefined
+  /** The answer that is being written. */
+  #open: string | undefined
+  readonly #deltas = new DeltaCursor()
   readonly #lacking = new Set<string>()
   #seq = 0
   readonly #text: ShownText
@@ -87,15 +89,11 @@ export class RunView {
   }
 
   /** @returns whether there is something new to show */
-  delta({ answerId, attempt, index, count = 1, kind, text }: Said<'delta'>): boolean {
-    if (this.#open?.answerId !== answerId || this.#open.attempt !== attempt) this.#begin(answerId, attempt)
-    const open = this.#open as { next: number }
-    if (index !== open.next) {
-      this.#lacking.add(answerId)
-      return false
-    }
-    if (this.#lacking.has(answerId)) return false
-    open.next += count
+  delta({ answerId, kind, text, ...place }: Said<'delta'>): boolean {
+    const { begins, follows } = this.#deltas.take(place)
+    if (begins) this.#begin(answerId)
+    if (this.#open === answerId && !this.#deltas.whole) this.#lacking.add(answerId)
+    if (!follows || this.#lacking.has(answerId)) return false
     const last = this.#blocks.at(-1)
     const type = kind === 'text' ? 'text' : 'thinking'
     const goesOn = last !== undefined && isOf(last, answerId) && last.type === type
@@ -107,14 +105,16 @@ export class RunView {
 
   /** What the last call said counts no more: it failed, and another one says it anew. */
   retried(): boolean {
-    const { answerId } = this.#open ?? {}
+    const answerId = this.#open
     this.#open = undefined
+    this.#deltas.end()
     return answerId !== undefined && this.#drop(answerId)
   }
 
   /** The whole of an answer, as the transcript has it. @returns whether that is new */
   complete(answerId: string, { text, reasoning = '' }: { text: string; reasoning?: string | undefined }): boolean {
     this.#lacking.delete(answerId)
+    if (this.#open === answerId) this.#deltas.end()
     const shown = this.#blocks.filter((block): block is Spoken => isOf(block, answerId))
     const said = (type: Spoken['type']) =>
       shown
@@ -205,8 +205,8 @@ export class RunView {
     }
   }
 
-  #begin(answerId: string, attempt: number): void {
-    this.#open = { answerId, attempt, next: 0 }
+  #begin(answerId: string): void {
+    this.#open = answerId
     this.#lacking.delete(answerId)
     // The same call once more, after a restart: what it had said is said again.
     this.#drop(answerId)

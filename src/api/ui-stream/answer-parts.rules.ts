@@ -1,6 +1,7 @@
 /** One answer as parts of a UI stream, made from what its session says and its journal holds: which part is open, and which may follow. */
 
 import { definedOf } from '../../contracts/defined.ts'
+import { DeltaCursor } from '../../contracts/delta-cursor.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
 import type { ModelCallOutput } from '../../contracts/model-call.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
@@ -31,10 +32,7 @@ export class AnswerParts {
   #open: { kind: Kind; id: string } | undefined
   #count = 0
   #answers = 0
-  /** The attempt whose deltas come, the next of them, and the last attempt of which all is known. */
-  #attempt: number | undefined
-  #next = 0
-  #settled = 0
+  readonly #deltas = new DeltaCursor()
   readonly #texts = { text: new ShownText(), reasoning: new ShownText() }
   readonly #calls = new Map<string, { state: CallState; toolName: string; input: unknown; approval?: string }>()
 
@@ -56,7 +54,7 @@ export class AnswerParts {
 
   /** Whether what the model said before this event has to be looked up first: live text is good to be shown early, and may have gaps. */
   needsAnswers(event: AnyEvent): boolean {
-    if (event.type === 'delta') return this.#attempt !== undefined && event.attempt !== this.#attempt
+    if (event.type === 'delta') return this.#deltas.attempt !== undefined && (event.attempt as number) > this.#deltas.attempt
     return endings.has(event.type) || ((event.type === 'tool' || event.type === 'approval') && !this.#calls.has(event.callId as string))
   }
 
@@ -102,8 +100,8 @@ export class AnswerParts {
       ...(partial ? [] : calls).flatMap((call) => this.#know(call.id, call.name, call.input)),
     ]
     this.#answers++
-    this.#settled = Math.max(this.#settled, this.#attempt ?? 0, callNumber(id))
-    this.#attempt = undefined
+    this.#deltas.end()
+    this.#deltas.end(callNumber(id))
     if (this.#step === 'open') this.#step = 'answered'
     return parts
   }
@@ -153,18 +151,13 @@ export class AnswerParts {
     ]
   }
 
-  #delta({ attempt, index, count = 1, kind, text }: Said['delta']): UiPart[] {
-    if (attempt <= this.#settled) return []
-    if (attempt !== this.#attempt) {
-      this.#attempt = attempt
-      this.#next = 0
+  #delta({ kind, text, ...place }: Said['delta']): UiPart[] {
+    const { begins, follows } = this.#deltas.take(place)
+    if (begins) {
       this.#texts.text.begin()
       this.#texts.reasoning.begin()
     }
-    // After a gap nothing is shown before all of the call is known.
-    if (index !== this.#next) return []
-    this.#next += count
-    return this.#show(kind, this.#texts[kind].say(text))
+    return follows ? this.#show(kind, this.#texts[kind].say(text)) : []
   }
 
   #show(kind: Kind, { text, anew }: { text: string; anew: boolean }): UiPart[] {
