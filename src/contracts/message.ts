@@ -38,7 +38,18 @@ const sum = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_IN
 type RequestedCall = { callId: string; name: string; input: unknown }
 
 /** `before` and `after` are what the model is told around it, which its writer did not say. `files` are named, and stand elsewhere. */
-export type UserMessage = { role: 'user'; id: string; text: string; before?: string; after?: string; files?: FileRef[] }
+export type UserMessage = {
+  role: 'user'
+  id: string
+  text: string
+  /** The words as they were typed, where some of them were directives: what people are shown in place of the text. */
+  typed?: string
+  before?: string
+  after?: string
+  files?: FileRef[]
+}
+/** What people are shown of it. */
+export const typedText = ({ text, typed }: Pick<UserMessage, 'text' | 'typed'>): string => typed ?? text
 export type AssistantMessage = {
   role: 'assistant'
   id: string

@@ -116,6 +116,7 @@ export const sessionEventSchema = <Annotations extends z.ZodType<Record<string, 
         id: MessageId,
         profile: Profile,
         text: z.string().max(textMax).describe('what is said'),
+        typed: z.string().max(textMax).optional().describe('the words as they were typed, where some of them were for the session'),
         overrides: Toggles.extend({ runTimeoutMs: z.number().int().min(1), clientTools: ClientTools })
           .partial()
           .strict()

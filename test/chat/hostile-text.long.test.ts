@@ -1,6 +1,7 @@
 /** Whatever people, models and providers write, reading it takes no longer than its length: for each reader, texts made to be slow. */
 import { describe, expect, test } from 'vitest'
-import { chunker, chunkText, fenceOpenedBy } from '../../src/chat/delivery/chunker.rules.ts'
+import { chunker, chunkText } from '../../src/chat/delivery/chunker.rules.ts'
+import { fenceOpenedBy } from '../../src/chat/delivery/code.rules.ts'
 import { errorText, safeText } from '../../src/chat/delivery/error-text.rules.ts'
 import { parseModelDirectives as modelDirectives } from '../../src/chat/delivery/model-directives.rules.ts'
 import { channelTexts, shaped } from '../../src/chat/delivery/payload.rules.ts'

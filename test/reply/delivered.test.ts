@@ -73,11 +73,11 @@ test.each([
   await expectNothingAlive(told)
 })
 
-test('[OC-102] "hello /status" during a run: the status arrives before the answers', async () => {
+test('[OC-102] "/status hello" during a run: the status arrives before the answers', async () => {
   await using told = await story(listener().script, { queueMode: 'followup' })
   await told.say('go', ann('a'))
   await told.clock.advance(40)
-  await told.say('hello /status', ann('b'))
+  await told.say('/status hello', ann('b'))
   await told.quiet()
 
   expect(arrived(told)).toEqual([expect.stringMatching(/^no thread: Session main/), 'no thread: re: go', 'no thread: re: hello'])

@@ -200,7 +200,7 @@ describe('streaming', () => {
 
   test('[OC-61, OC-102] what the session says about a message and what is answered to another never share a key', async () => {
     await using told = await staged(() => ({ text: 'the answer' }), { delivery: {} })
-    for (const id of ['a', 'a:report', 'a:answer', 'a/report']) await askToEnd(told, `${id} /status`, ann(id))
+    for (const id of ['a', 'a:report', 'a:answer', 'a/report']) await askToEnd(told, `/status ${id}`, ann(id))
 
     const keys = told.channel.sends.map(({ key }) => key)
     expect(keys).toHaveLength(8)

@@ -29,7 +29,7 @@ test('[OC-99] how hard to think: as the message says, else the session, else the
   }
   await ask(told, '/think high', ann('1'))
 
-  expect(await thought('go /think medium', '2')).toBe('medium')
+  expect(await thought('go /think:medium', '2')).toBe('medium')
   expect(await thought('go', '3')).toBe('high')
   await told.main.configure({ thinking: null })
   expect(await thought('go', '4')).toBe('minimal')
@@ -44,7 +44,7 @@ test('[OC-97, OC-98, OC-99] what is to be as usual again is taken back, for one 
   }
   await ask(told, '/think high /verbose full /reasoning on /elevated full', ann('1'))
 
-  expect(await thought('go /think default', '2')).toBe('minimal')
+  expect(await thought('go /think:default', '2')).toBe('minimal')
   expect(await thought('go', '3')).toBe('high')
   expect((await ask(told, '/think default /verbose default /reasoning default /elevated default', ann('4'))).text).toBe(
     ['Thinking', 'Tool messages', 'Reasoning', 'Elevated'].map((what) => `${what}: default.`).join('\n'),
@@ -124,7 +124,7 @@ test('[OC-100] within a message a model that is not known is told to who asked f
   const { runtime } = models()
   await using told = await story([], { runtime })
 
-  const { text } = await ask(told, 'go on /model nobody/knows', ann('a'))
+  const { text } = await ask(told, '/model nobody/knows go on', ann('a'))
 
   expect([...notices(told), text].join('\n')).toContain("'nobody/knows' is not known")
 })
@@ -133,7 +133,7 @@ test('[OC-100] within a message a model answers that message alone', async () =>
   const { runtime } = models()
   await using told = await story([], { runtime })
 
-  expect((await ask(told, 'hi /model sonnet-4', ann('a'))).model).toBe('other/sonnet-4')
+  expect((await ask(told, '/model sonnet-4 hi', ann('a'))).model).toBe('other/sonnet-4')
   expect((await ask(told, 'hi', ann('b'))).model).toBe('test/model')
 })
 

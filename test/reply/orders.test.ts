@@ -41,7 +41,7 @@ test('[OC-97] /exec is taken out of a message, too', async () => {
   const { asked, script } = listener()
   await using told = await story(script)
 
-  await ask(told, 'list files /exec host=gateway ask=off please', ann('a'))
+  await ask(told, 'list files /exec:host=gateway ask=off please', ann('a'))
 
   expect(asked.map(newest)).toEqual(['list files please'])
 })
@@ -85,12 +85,12 @@ test.each(crashes)('[OC-98] a directive alone holds from then on, one within a m
     return asked.at(-1)?.settings.reasoning
   }
 
-  expect(await thought('deep /think high', '1')).toBe('high')
+  expect(await thought('deep /think:high', '1')).toBe('high')
   expect(await thought('hi', '2')).toBeUndefined()
   await ask(told, '/think high', ann('3'))
   if (crash) await restart(told)
   expect(await thought('hi', '4')).toBe('high')
-  expect(await thought('quick /think low', '5')).toBe('low')
+  expect(await thought('quick /think:low', '5')).toBe('low')
   expect(await thought('hi', '6')).toBe('high')
   expect(await toggles(told)).toEqual({ thinking: 'high' })
 })
@@ -98,7 +98,7 @@ test.each(crashes)('[OC-98] a directive alone holds from then on, one within a m
 test('[OC-98] within a message nothing of it is kept, whatever is set', async () => {
   await using told = await story(listener().script)
 
-  await ask(told, 'go /think low /verbose full /reasoning on /elevated ask /queue collect debounce:1s cap:3 drop:old', ann('a'))
+  await ask(told, 'go /think:low /verbose:full /reasoning:on /elevated:ask /queue:collect debounce:1s cap:3 drop:old', ann('a'))
 
   expect(await toggles(told)).toEqual({})
 })
@@ -188,7 +188,7 @@ test('[OC-98] a setting in a message that joins a run is not lost without a word
   await told.say('go', ann('a'))
   await told.clock.advance(40)
 
-  await told.say('and hurry /think high', ann('b'))
+  await told.say('and hurry /think:high', ann('b'))
   await told.quiet()
 
   expect([asked.at(-1)?.settings.reasoning, ...notices(told)].join()).toContain('high')

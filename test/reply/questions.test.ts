@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import { expectEndedOnce, expectNothingAlive, outcomes, story, work } from '../runtime/harness.ts'
 import { ann, ask, before, crashes, eventsOf, expectReplay, listener, newest, notices, restart, tools, turns } from './stage.ts'
 
-test('[OC-102] "hello /status" during a run: the status at once, and "hello" waits as the queue says', async () => {
+test('[OC-102] "/status hello" during a run: the status at once, and "hello" waits as the queue says', async () => {
   const { asked, script } = listener()
   await using told = await story(script, { queueMode: 'followup' })
   await told.say('go', ann('a'))
   await told.clock.advance(40)
 
-  const hello = await told.say('hello /status', ann('b'))
+  const hello = await told.say('/status hello', ann('b'))
 
   expect(hello.status).toBe('queued')
   expect(notices(told)).toEqual([expect.stringMatching(/^Session main \(.*\): answering, 0 waiting,/)])
@@ -59,7 +59,7 @@ test('[OC-102] a question and a setting in one message are both answered', async
 test('[OC-102] a question in a message that begins anew is answered, too', async () => {
   await using told = await story(listener().script)
 
-  await ask(told, '/new hello /whoami', ann('a'))
+  await ask(told, '/new /whoami hello', ann('a'))
 
   expect(notices(told)).toContain('You are ann on test.')
 })

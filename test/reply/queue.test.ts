@@ -36,7 +36,7 @@ test('[OC-08] the mode: of the message, else of the session, else of the agent, 
     return `${status} ${outcomes(told.events('main')).a}`
   }
 
-  expect(await statusOf('followup', '/queue collect', 'x /queue interrupt')).toBe('queued aborted')
+  expect(await statusOf('followup', '/queue collect', 'x /queue:interrupt')).toBe('queued aborted')
   expect(await statusOf('followup', '/queue collect', 'x')).toBe('collected final')
   expect(await statusOf('followup', undefined, 'x')).toBe('queued final')
   expect(await statusOf(undefined, undefined, 'x')).toBe('steered final')
@@ -52,7 +52,7 @@ test('[OC-08] the debounce: of the message, else of the session, else of the age
     return (await startOf(told, 'b')) - said
   }
 
-  expect(await waitOf(3000, '/queue debounce:2s', 'x /queue debounce:1s')).toBe(1000)
+  expect(await waitOf(3000, '/queue debounce:2s', 'x /queue:debounce:1s')).toBe(1000)
   expect(await waitOf(3000, '/queue debounce:2s', 'x')).toBe(2000)
   expect(await waitOf(3000, undefined, 'x')).toBe(3000)
   expect(await waitOf(undefined, undefined, 'x')).toBe(500)
@@ -73,10 +73,10 @@ test('[OC-08] cap and policy: of the message, else of the session, else of the a
     return (await told.main.view()).queued.join('') + refused
   }
 
-  expect(await leftOf(3, '/queue cap:2', 'x /queue cap:1')).toBe('f')
+  expect(await leftOf(3, '/queue cap:2', 'x /queue:cap:1')).toBe('f')
   expect(await leftOf(3, '/queue cap:2', 'x')).toBe('ef')
   expect(await leftOf(3, undefined, 'x')).toBe('def')
-  expect(await leftOf(3, '/queue cap:2', 'x /queue drop:new')).toBe('de overloaded')
+  expect(await leftOf(3, '/queue cap:2', 'x /queue:drop:new')).toBe('de overloaded')
   expect(await leftOf(3, '/queue cap:2 drop:new', 'x')).toBe('bc overloaded')
   // A cap below one asks for nothing.
   expect(await leftOf(3, '/queue cap:0', 'x')).toBe('def')

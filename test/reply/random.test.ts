@@ -7,7 +7,7 @@ import { chooseSeeds } from '../support/seeds.ts'
 import { ann, eventsOf, expectReplay, listener, newest, restart } from './stage.ts'
 
 const modes = ['steer', 'followup', 'collect', 'interrupt'] as const
-const words = ['hello', 'use a tool', 'fail', 'flood', 'hi /status', 'hi /think high']
+const words = ['hello', 'use a tool', 'fail', 'flood', '/status hi', 'hi /think:high']
 const orders = [
   '/think high',
   '/status',

@@ -47,10 +47,10 @@ test('[OC-16, OC-102] what is asked in a message that is refused is not answered
   await using told = await story(listener().script, { queueMode: 'followup', queueCap: 1, queueDrop: 'new' })
   await told.say('go', ann('a'))
   await told.say('1', ann('1'))
-  await expect(told.say('two /whoami', ann('2'))).rejects.toMatchObject({ code: 'overloaded' })
+  await expect(told.say('/whoami two', ann('2'))).rejects.toMatchObject({ code: 'overloaded' })
   expect(eventsOf(told, 'notice')).toEqual([])
   await told.quiet()
-  await ask(told, 'two /whoami', ann('2'))
+  await ask(told, '/whoami two', ann('2'))
 
   expect(eventsOf(told, 'notice')).toMatchObject([{ id: '2', text: 'You are ann on test.' }])
 })

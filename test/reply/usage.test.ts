@@ -127,7 +127,7 @@ test('[OC-95] where the price of some calls is not known, the sum is partial', a
   const [dear, free] = [known(priced, () => answer({ inputTokens: 1000 })), known({}, () => answer({ inputTokens: 1000 }))]
   await using told = await story([], { runtime: { models: { 'test/model': dear, 'test/free': free } } })
   await ask(told, 'hi', ann('1'))
-  await ask(told, 'hi /model test/free', ann('2'))
+  await ask(told, 'hi /model:test/free', ann('2'))
 
   expect((await ask(told, '/usage cost', ann('3'))).text).toMatch(/est \$0\.0030 \(partial/)
 })

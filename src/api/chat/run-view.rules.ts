@@ -3,7 +3,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import { DeltaCursor } from '../../contracts/delta-cursor.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { ChatBlock, ChatErrorKind, ChatEvent, GatewayEvents, MessageEvent, ToolEvent } from '../../contracts/gateway.ts'
-import type { Message, UserMessage } from '../../contracts/message.ts'
+import { type Message, typedText, type UserMessage } from '../../contracts/message.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import { allShown, type ShownText } from '../../contracts/shown.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
@@ -149,7 +149,8 @@ export class RunView {
   }
 
   /** Somebody's message was taken in while it runs. @param before the message behind which it stands; first where there is none */
-  joined({ id, text, files }: Omit<UserMessage, 'role'>, before?: string): boolean {
+  joined({ id, files, ...message }: Omit<UserMessage, 'role'>, before?: string): boolean {
+    const text = typedText(message)
     const at = this.#blocks.findIndex((block) => block.type === 'joined' && block.id === id)
     const block: ChatBlock = { type: 'joined', id, text, ...definedOf({ files }) }
     if (at !== -1 && (this.#blocks[at] as { text: string }).text === text) return false

@@ -1,7 +1,7 @@
 /** Messages of a session that an event names, as those who watch it are told them. */
 import { definedOf } from '../../contracts/defined.ts'
 import type { ChatEvent, MessageEvent } from '../../contracts/gateway.ts'
-import { type AssistantMessage, noUsage, type UserMessage } from '../../contracts/message.ts'
+import { type AssistantMessage, noUsage, typedText, type UserMessage } from '../../contracts/message.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ShownText } from '../../contracts/shown.ts'
 import type { Session } from '../../runtime/index.ts'
@@ -23,8 +23,8 @@ export const messageEvent = async (
   timestamp: number,
 ): Promise<MessageEvent | undefined> => {
   if (status === 'side') return undefined
-  const { text, files } = (await messageOf(session, id)) ?? {}
-  return { sessionKey: session.key, id, runId, status, timestamp, ...definedOf({ text, files }) }
+  const message = await messageOf(session, id)
+  return { sessionKey: session.key, id, runId, status, timestamp, ...definedOf({ text: message && typedText(message), files: message?.files }) }
 }
 
 /** A message that was put into the conversation, as the one event that there is of it; nothing where it is gone by now. */

@@ -3,7 +3,7 @@
  * stored stays as it is.
  */
 import { definedOf } from '../../contracts/defined.ts'
-import { type AssistantMessage, type Message, noUsage, type ToolMessage, type UserMessage } from '../../contracts/message.ts'
+import { type AssistantMessage, type Message, noUsage, type ToolMessage, typedText, type UserMessage } from '../../contracts/message.ts'
 import { isRecord } from '../../contracts/record.rules.ts'
 import { allShown, type ShownText } from '../../contracts/shown.ts'
 import { beginningOf, cutTo } from './cut.rules.ts'
@@ -55,8 +55,9 @@ const withoutRepeats = (messages: readonly (Message & { at?: number })[], failed
   })
 
 /** What the model is told ahead of it (time, sender, ids of the channel) its writer has not said. */
-const user = ({ id, text, ...rest }: UserMessage, max: number): UserMessage & Cut => {
-  return { ...without(rest, ['before', 'after', 'usage', 'cost', 'costUsd', 'at']), role: 'user', id, ...texts({ text: withoutData(text) }, max) }
+const user = ({ id, ...message }: UserMessage, max: number): UserMessage & Cut => {
+  const rest = without(message, ['text', 'typed', 'before', 'after', 'usage', 'cost', 'costUsd', 'at'])
+  return { ...rest, role: 'user', id, ...texts({ text: withoutData(typedText(message)) }, max) }
 }
 
 const finite = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)

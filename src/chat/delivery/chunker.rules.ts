@@ -1,19 +1,6 @@
 /** Cuts a growing text into messages of a good size, at places where a reader would pause (OC-59). */
 
-/** A code fence that stands open. @property line the line that opened it @property mark its backticks or tildes, with what indents them */
-export type Fence = { line: string; indent: string; mark: string }
-
-/** The fence that a line opens. The info line of one of backticks holds none, or else it would be code inside a line. */
-export const fenceOpenedBy = (line: string): Fence | undefined => {
-  const [start, indent = '', mark = ''] = /^([ \t]*)(`{3,}|~{3,})/.exec(line) ?? []
-  return start === undefined || (mark.startsWith('`') && line.includes('`', start.length)) ? undefined : { line, indent, mark }
-}
-
-/** A line of as many of the same marks, or more, closes it. */
-export const closesFence = ({ mark }: Fence, line: string): boolean => {
-  const bare = line.trim()
-  return bare.length >= mark.length && bare === mark.charAt(0).repeat(bare.length)
-}
+import { closesFence, type Fence, fenceOpenedBy } from './code.rules.ts'
 
 /** @property min characters before a pause is looked for @property max characters of a chunk, of the fence lines added to it too */
 type ChunkLimits = { min?: number; max?: number }

@@ -1,6 +1,6 @@
 /** What a model asks for within its text: files to send, a voice message, the message to answer (OC-78). */
 import type { Payload } from '../../contracts/reply.ts'
-import { codeTracker } from './visible-text.rules.ts'
+import { codeTracker } from './code.rules.ts'
 
 /** A piece of text without its directives. @property refused what was asked for as media and may not be sent */
 export type Directed = Pick<Payload, 'replyTo' | 'replyTagged' | 'voice'> & { text: string; media: string[]; refused: string[] }

@@ -3,14 +3,19 @@
  *
  * | kind      | names                                                        | where              | what is left for the model         |
  * | --------- | ------------------------------------------------------------ | ------------------ | ---------------------------------- |
- * | directive | think, verbose, reasoning, elevated, exec, model, queue      | after white space  | the text without name and value    |
- * | shortcut  | status, help, commands, whoami, skills                       | after white space  | the text without the name          |
+ * | directive | think, verbose, reasoning, elevated, exec, model, queue      | at the start       | the text without name and value    |
+ * | directive | the same with a colon and a valid value: `/think:high`       | after white space  | the text without it                |
+ * | shortcut  | status, help, commands, whoami, skills                       | at the start       | the text without the name          |
  * | command   | reset (also `/new`), stop                                    | at the very start  | the rest, which may hold the above |
  * | command   | compact, usage, send, context, btw                           | at the very start  | nothing: the rest is its argument  |
+ *
+ * At the start several may follow each other. Everything else in a sentence is the sentence: it may speak of `GET /status` or of the path `/model`, and
+ * nothing in code is a directive (decision 0005).
  */
 
 import { leadingWords, type settingWords, shortcutWords } from '../../contracts/command-words.ts'
 import type { ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from '../../contracts/settings.ts'
+import { codeIn } from '../delivery/code.rules.ts'
 import { type Verdict, verdictIn } from './approve.rules.ts'
 import { type QueueWord, queueWord } from './queue-words.rules.ts'
 import { defaultResetCommands, resetCommand } from './reset-commands.rules.ts'
@@ -104,16 +109,27 @@ const settings: Record<(typeof settingWords)[number], InlineName> = {
 const inlineNames = new Map<string, InlineName>([...shortcutWords.map((name) => [name, name] as const), ...Object.entries(settings)])
 const leading: ReadonlySet<string> = new Set(leadingWords)
 
-/** Takes directives, shortcuts and commands out of a message. @param resets commands that begin a conversation anew */
-export const parseDirectives = (text: string, resets = defaultResetCommands): Parsed => {
+type IsModel = (word: string) => boolean
+/** What is written as a reference to a model is one. */
+const looksLikeModel: IsModel = (word) => /^[\w.-]+\/\S+$/.test(word)
+
+type ParseOptions = {
+  /** Commands that begin a conversation anew. */
+  resets?: readonly string[]
+  /** Whether a word in the middle of a sentence, behind `/model:`, names a model. */
+  isModel?: IsModel
+}
+
+/** Takes directives, shortcuts and commands out of a message. */
+export const parseDirectives = (text: string, { resets = defaultResetCommands, isModel = looksLikeModel }: ParseOptions = {}): Parsed => {
   const reset = resetCommand(text, resets)
-  if (reset) return before({ name: 'reset', value: reset.command }, reset.rest)
+  if (reset) return before({ name: 'reset', value: reset.command }, reset.rest, isModel)
   if (!text.includes('/')) return { text, directives: [], only: false }
   const [start = '', word = ''] = /^\s*\/([a-z]+)(?=[\s:]|$):?/i.exec(text) ?? []
-  if (!leading.has(word.toLowerCase())) return inline(text)
+  if (!leading.has(word.toLowerCase())) return inline(text, isModel)
   const rest = text.slice(start.length).trim()
   const name = word.toLowerCase() as (typeof leadingWords)[number]
-  if (name === 'stop') return before({ name }, rest)
+  if (name === 'stop') return before({ name }, rest, isModel)
   const directive: Directive = rest === '' ? { name } : name === 'compact' || name === 'btw' ? { name, value: rest } : commandWith(name, rest)
   return { text: '', directives: [directive], only: true }
 }
@@ -121,8 +137,8 @@ export const parseDirectives = (text: string, resets = defaultResetCommands): Pa
 /** A message that says nothing but that all shall stop. */
 export const abortWord = (text: string): boolean => /^(?:\/?stop|esc|abort|wait|exit|interrupt)\p{P}*$/iu.test(text.trim())
 
-const before = (directive: Directive, rest: string): Parsed => {
-  const { text, directives } = inline(rest, directiveMax - 1)
+const before = (directive: Directive, rest: string, isModel: IsModel): Parsed => {
+  const { text, directives } = inline(rest, isModel, directiveMax - 1)
   return { text, directives: [directive, ...directives], only: text === '' }
 }
 
@@ -139,32 +155,57 @@ type Read = {
   doubt?: Span
 }
 
-/** Takes out what may stand anywhere. */
-const inline = (text: string, max = directiveMax): Parsed => {
+type Found = Read & Span
+
+/** Takes out what stands at the start, and what is unmistakable anywhere else. */
+const inline = (text: string, isModel: IsModel, max = directiveMax): Parsed => {
+  const found = [...foundIn(text, max)]
+  const all = found.map(({ read }) => read)
+  if (all.length === 0) return { text, directives: [], only: false }
+  const doubts = all.flatMap(({ doubt }) => doubt ?? [])
+  if (without(text, inOrder([...all, ...doubts])) === '') return { text: '', directives: all.map((read) => withDoubt(read, text)), only: true }
+  let code: readonly Span[] | undefined
+  const isInCode = (at: number): boolean => {
+    code ??= codeIn(text)
+    return code.some(({ from, to }) => from <= at && at < to)
+  }
+  let end = 0
+  const reads = found.flatMap(({ read, attached }) => {
+    const leads = text.slice(end, read.from).trim() === ''
+    if (leads) end = read.to
+    return leads || (attached && isUnmistakable(read.directive, isModel) && !isInCode(read.from)) ? [read] : []
+  })
+  return { text: reads.length === 0 ? text : without(text, reads), directives: reads.map(({ directive }) => directive), only: false }
+}
+
+/** Whatever looks like a directive. `attached`: its value stands right behind the colon. */
+function* foundIn(text: string, max: number): Generator<{ read: Found; attached: boolean }> {
   // After white space, up to white space or a colon: nothing inside an address or a path looks like that.
   const pattern = /(?<=^|\s)\/([a-z]+)(?=[\s:]|$):?/gi
-  const reads: (Read & Span)[] = []
-  for (let match = pattern.exec(text); match && reads.length < max; match = pattern.exec(text)) {
+  let count = 0
+  for (let match = pattern.exec(text); match && count < max; match = pattern.exec(text)) {
     const name = inlineNames.get((match[1] ?? '').toLowerCase())
     if (name === undefined) continue
-    const read = readInline(name, text, pattern.lastIndex, match[0].endsWith(':'))
-    reads.push({ ...read, from: match.index })
+    const { lastIndex } = pattern
+    const colon = match[0].endsWith(':')
+    const read = readInline(name, text, lastIndex, colon)
+    count++
+    yield { read: { ...read, from: match.index }, attached: colon && /\S/.test(text.charAt(lastIndex)) }
     pattern.lastIndex = read.to
   }
-  if (reads.length === 0) return { text, directives: [], only: false }
-  const left = without(text, reads)
-  const doubts = reads.flatMap(({ doubt }) => doubt ?? [])
-  const attempts =
-    left !== '' &&
-    doubts.length > 0 &&
-    without(
-      text,
-      [...reads, ...doubts].sort((a, b) => a.from - b.from),
-    ) === ''
-  if (!attempts) return { text: left, directives: reads.map(({ directive }) => directive), only: left === '' }
-  const withDoubt = ({ directive, doubt }: Read): Directive => (doubt ? { ...directive, ...invalidly(text.slice(doubt.from, doubt.to)) } : directive)
-  return { text: '', directives: reads.map(withDoubt), only: true }
 }
+
+/** In the middle of a sentence only what has a value that means something. */
+const isUnmistakable = (directive: Directive, isModel: IsModel): boolean =>
+  'value' in directive &&
+  directive.value !== undefined &&
+  !('invalid' in directive && directive.invalid !== undefined) &&
+  (directive.name !== 'model' || isModel(directive.value))
+
+const withDoubt = ({ directive, doubt }: Read, text: string): Directive =>
+  doubt ? { ...directive, ...invalidly(text.slice(doubt.from, doubt.to)) } : directive
+
+const inOrder = (spans: readonly Span[]): Span[] => spans.toSorted((a, b) => a.from - b.from)
 
 const readInline = (name: InlineName, text: string, at: number, colon: boolean): Read => {
   if (name === 'status' || name === 'help' || name === 'commands' || name === 'whoami' || name === 'skills') return { directive: { name }, to: at }

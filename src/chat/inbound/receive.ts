@@ -74,6 +74,7 @@ const received = (command: MessageCommand, intake: Intake): SessionEvent | Promi
     return {
       ...message,
       text,
+      ...definedOf({ typed: text === '' || text === message.text ? undefined : message.text }),
       id,
       at: intake.now,
       profile,

@@ -17,7 +17,7 @@ export const ordersIn = ({ text, origin }: { text: string; origin?: Origin | und
   if (origin === undefined) return { text }
   const authorised = origin.authorised !== false
   if (authorised && abortWord(text)) return { text: '', directives: [{ name: 'stop' }] }
-  const parsed = parseDirectives(text)
+  const parsed = parseDirectives(text, { isModel: (word) => namedModel(word, catalogueOf(intake)) !== undefined })
   const [first] = parsed.directives
   const skill = authorised ? intake.skills?.commandIn(parsed.text, intake.profile) : undefined
   if (first === undefined) return skill ? { text, skill } : { text }

@@ -5,7 +5,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { FileRef } from '../../contracts/file.ts'
 import type { Commit, Input } from '../../contracts/journal.ts'
-import type { AssistantMessage, Message, UserMessage } from '../../contracts/message.ts'
+import { type AssistantMessage, type Message, typedText, type UserMessage } from '../../contracts/message.ts'
 import type { ModelCallOutput } from '../../contracts/model-call.ts'
 import type { SessionEvent } from '../../contracts/session.ts'
 import type { ToolCallOutput } from '../../contracts/tool-call.ts'
@@ -43,12 +43,23 @@ export const contentOf = (input: Input): [string, Message] | undefined => {
   if ('timer' in input) return undefined
   const { event } = input
   if (!('from' in input)) {
-    const { id, text, files } = event
+    const { id, text, typed, files } = event
     if (event.type === 'inject') return injected(event as unknown as InjectEvent)
     if (event.type !== 'message' || typeof id !== 'string' || typeof text !== 'string') return undefined
     // Results alone are no message of a person.
     if (text === '' && event.toolResults !== undefined) return undefined
-    return [nameOf(id), { role: 'user', id, text, ...(Array.isArray(files) && files.length > 0 ? { files: files as FileRef[] } : {}) }]
+    return [
+      nameOf(id),
+      {
+        role: 'user',
+        id,
+        text,
+        ...definedOf({
+          typed: typeof typed === 'string' ? typed : undefined,
+          files: Array.isArray(files) && files.length > 0 ? (files as FileRef[]) : undefined,
+        }),
+      },
+    ]
   }
   if (event.type !== 'xstate.promise.resolve') return undefined
   const data = event.data as ModelCallOutput | ToolCallOutput | SummaryOutput | LookUpOutput | null | undefined
@@ -79,11 +90,12 @@ export const contentsOf = (commit: Commit): unknown[] => [
 
 /** What a turn is told for messages that it does not just take one by one. */
 const promptMessage = ({ ids, collected, joined, dropped, before }: Prompt, said: UserMessage[], looked: Message[]): UserMessage => {
-  const items = said.map(({ text }) => text)
-  const text = collected ? collectText({ items, ...definedOf({ dropped }) }) : items.join(joined ? '\n' : '\n\n')
+  const textOf = (items: string[]) => (collected ? collectText({ items, ...definedOf({ dropped }) }) : items.join(joined ? '\n' : '\n\n'))
+  const text = textOf(said.map((one) => one.text))
+  const typed = said.some((one) => one.typed !== undefined) ? textOf(said.map(typedText)) : undefined
   const files = said.flatMap((one) => one.files ?? [])
   const after = looked.length > 0 ? looked.map((one) => ('text' in one ? one.text : '')).join('\n\n') : undefined
-  return { role: 'user', id: ids[0] ?? '', text, ...definedOf({ before, after, files: files.length > 0 ? files : undefined }) }
+  return { role: 'user', id: ids[0] ?? '', text, ...definedOf({ typed, before, after, files: files.length > 0 ? files : undefined }) }
 }
 
 const noNotes: TranscriptNote[] = []

@@ -1,6 +1,7 @@
 /** A user sees the answer: no reasoning, no tags, but code as it stands (OC-67, 78, 79). */
 import { describe, expect, test } from 'vitest'
-import { cleanText, codeTracker, type VisibleTextOptions, visibleText } from '../../../src/chat/delivery/visible-text.rules.ts'
+import { codeTracker } from '../../../src/chat/delivery/code.rules.ts'
+import { cleanText, type VisibleTextOptions, visibleText } from '../../../src/chat/delivery/visible-text.rules.ts'
 import { seededRandom } from '../../../src/testing/seeded.ts'
 import { growth, growthMax } from '../../support/growth.ts'
 

@@ -43,12 +43,13 @@ describe('directives', () => {
   test('a value that fits nothing is named, where it can only have been meant as one [OC-98]', () => {
     expect(parseDirectives('/think hgih')).toEqual(alone({ name: 'think', invalid: 'hgih' }))
     expect(parseDirectives('/think hgih /verbose lod')).toEqual(alone({ name: 'think', invalid: 'hgih' }, { name: 'verbose', invalid: 'lod' }))
-    expect(parseDirectives('go /think:hgih on')).toEqual(mixed('go on', { name: 'think', invalid: 'hgih' }))
+    expect(parseDirectives('/think:hgih go on')).toEqual(mixed('go on', { name: 'think', invalid: 'hgih' }))
+    expect(parseDirectives('go /think:hgih on')).toEqual(mixed('go /think:hgih on'))
   })
 
   test('in a sentence the next word belongs to the sentence, unless it is a value', () => {
     expect(parseDirectives('/think fix the bug')).toEqual(mixed('fix the bug', { name: 'think' }))
-    expect(parseDirectives('please /think hard about it')).toEqual(mixed('please about it', { name: 'think', value: 'low' }))
+    expect(parseDirectives('/think hard about it')).toEqual(mixed('about it', { name: 'think', value: 'low' }))
     expect(parseDirectives('/think\nhigh water is coming')).toEqual(mixed('high water is coming', { name: 'think' }))
   })
 
@@ -96,11 +97,11 @@ describe('/queue [OC-101]', () => {
 })
 
 describe('shortcuts', () => {
-  test('stand anywhere, and the rest goes on [OC-102]', () => {
-    expect(parseDirectives('hello /status')).toEqual(mixed('hello', { name: 'status' }))
+  test('stand at the start, and the rest goes on [OC-102]', () => {
+    expect(parseDirectives('/status hello')).toEqual(mixed('hello', { name: 'status' }))
     expect(parseDirectives('/help me with this')).toEqual(mixed('me with this', { name: 'help' }))
     expect(parseDirectives('/commands /whoami')).toEqual(alone({ name: 'commands' }, { name: 'whoami' }))
-    expect(parseDirectives('say /status:hello')).toEqual(mixed('say hello', { name: 'status' }))
+    expect(parseDirectives(' /status\n/think high go')).toEqual(mixed('go', { name: 'status' }, high))
   })
 })
 
@@ -110,7 +111,7 @@ describe('commands', () => {
     expect(parseDirectives('/reset')).toEqual(alone({ name: 'reset', value: '/reset' }))
     expect(parseDirectives('/new /think high hello')).toEqual(mixed('hello', { name: 'reset', value: '/new' }, high))
     expect(parseDirectives('/new /think high')).toEqual(alone({ name: 'reset', value: '/new' }, high))
-    expect(parseDirectives('neu anfangen', ['neu'])).toEqual(mixed('anfangen', { name: 'reset', value: 'neu' }))
+    expect(parseDirectives('neu anfangen', { resets: ['neu'] })).toEqual(mixed('anfangen', { name: 'reset', value: 'neu' }))
   })
 
   test('compact takes all that follows as instructions', () => {
@@ -137,11 +138,52 @@ describe('commands', () => {
 
   test('stop may be followed by what to do instead', () => {
     expect(parseDirectives('/stop')).toEqual(alone({ name: 'stop' }))
-    expect(parseDirectives('/stop and /think high try again')).toEqual(mixed('and try again', { name: 'stop' }, high))
+    expect(parseDirectives('/stop and /think:high try again')).toEqual(mixed('and try again', { name: 'stop' }, high))
   })
 
   test.each(['say /new', 'then /compact it', 'x /usage', 'x /stop', '/think high /new'])('%j is not begun by one, so it stays text', (text) => {
     expect(parseDirectives(text).text).toContain(text.split(' ').find((word) => /^\/(?:new|compact|usage|stop)/.test(word)))
+  })
+})
+
+describe('a sentence', () => {
+  test.each([
+    'Add a route GET /status to the server and document it.',
+    'Our API has /help and /model endpoints, describe both.',
+    'mv /t off /v on',
+    'hello /status',
+    'please /think hard about it',
+    'say /status:hello',
+    'what does /think: do?',
+    'see /think: on the whole, high',
+    'the key /model:name of the file',
+    'deploy to /exec host=node',
+    'what is /queue collect for?',
+    '```http\nGET /status HTTP/1.1\n/think:high\n```',
+    '~~~\n/think:high\n~~~\nwhat does this do?',
+    'the words `set /think:high now` stand there',
+    'one\n/t high\ntwo',
+    'Bitte /hilfe, или /status, 或 /model',
+  ])('%j reaches the model whole [OC-97]', (text) => {
+    expect(parseDirectives(text)).toEqual(mixed(text))
+  })
+
+  test.each([
+    ['fix it /think:high now', 'fix it now', high],
+    ['fix it /t:high.', 'fix it', high],
+    ['go on /model:openai/gpt-5', 'go on', { name: 'model', value: 'openai/gpt-5' }],
+    ['do this\n/queue:collect\nand that', 'do this\nand that', { name: 'queue', value: { mode: 'collect' } }],
+    ['run /exec:host=node it', 'run it', { name: 'exec', value: { host: 'node' } }],
+    ['a `b` /think:high ``` c', 'a `b` ``` c', high],
+  ] as const)('%j holds one that cannot be meant as anything else [OC-97]', (text, left, directive) => {
+    expect(parseDirectives(text)).toEqual(mixed(left, directive as Directive))
+  })
+
+  test('a name behind /model: counts where it is one', () => {
+    expect(parseDirectives('go on /model:quick please', { isModel: (word) => word === 'quick' })).toEqual(
+      mixed('go on please', { name: 'model', value: 'quick' }),
+    )
+    expect(parseDirectives('go on /model:quick please')).toEqual(mixed('go on /model:quick please'))
   })
 })
 
@@ -170,20 +212,20 @@ describe('text that only looks like it', () => {
 
 describe('what is left', () => {
   test.each([
-    ['a  /t high  b', 'a  b'],
-    ['one\n/t high\ntwo', 'one\ntwo'],
-    ['one\n\n/t high\ntwo', 'one\n\ntwo'],
-    ['one\n/t high\n    code()', 'one\n    code()'],
-    ['one\n  /t high two', 'one\n  two'],
+    ['a  /t:high  b', 'a  b'],
+    ['one\n/t:high\ntwo', 'one\ntwo'],
+    ['one\n\n/t:high\ntwo', 'one\n\ntwo'],
+    ['one\n/t:high\n    code()', 'one\n    code()'],
+    ['one\n  /t:high two', 'one\n  two'],
     ['/t high\n\n- a\n  - b\n', '- a\n  - b'],
-    ['keep   this\t\n /v on', 'keep   this'],
-    ['/t high /v on hi /status there /whoami', 'hi there'],
+    ['keep   this\t\n /v:on', 'keep   this'],
+    ['/t high /v on hi /status there /whoami', 'hi /status there /whoami'],
   ])('%j leaves %j', (text, left) => {
     expect(parseDirectives(text).text).toBe(left)
   })
 
   test('holds nothing that would be read as a directive the second time', () => {
-    const text = 'do /t high /v on this /queue collect then /status'
+    const text = '/t high /v on do /t:high this /queue:collect then /status'
 
     const left = parseDirectives(text).text
 

@@ -58,7 +58,7 @@ const exceptions: Exceptions = [
     '[OC-12] where no run',
     '[OC-13, OC-31] ',
     '[OC-39] fifty',
-    '[OC-102] "hello /status"',
+    '[OC-102] "/status hello"',
     '[OC-106] requests within',
   ]),
   ...because('a process knows of its own life only: its lanes, its metrics, its listeners', [
