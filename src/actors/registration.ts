@@ -101,7 +101,7 @@ function* inlineParts(machine: AnyStateMachine, name: string, seen = new Set<Any
 const named = new WeakMap<object, string>()
 
 function* inStates(machine: AnyStateMachine, name: string): Generator<string> {
-  const actors = Object.keys(machine.implementations.actors).sort().join()
+  const actors = JSON.stringify(Object.keys(machine.implementations.actors).sort())
   if (named.get(machine.config) === actors) return
   let found = false
   for (const node of nodesIn(machine.root))

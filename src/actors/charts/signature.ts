@@ -56,12 +56,12 @@ const textOf = (machine: AnyStateMachine, place: Place, inside: AnyStateMachine[
   const depth = inside.indexOf(machine)
   if (depth >= 0) return JSON.stringify({ again: inside.length - depth })
   const path = [...inside, machine]
-  const actors = Object.entries(machine.implementations.actors as Record<string, unknown>)
-    .sort(byName)
-    .map(([name, logic]) => {
-      const text = isMachine(logic) ? textOf(logic, within(place, `> ${name}`), path) : '"logic"'
-      return `${JSON.stringify(name)}:${text}`
-    })
+  const sorted = Object.entries(machine.implementations.actors as Record<string, unknown>).sort(byName)
+  // A record puts names such as `9` and `10` first, in the order of numbers, as canonical() does everywhere else.
+  const texts = Object.fromEntries(
+    sorted.map(([name, logic]) => [name, isMachine(logic) ? textOf(logic, within(place, `> ${name}`), path) : '"logic"']),
+  )
+  const actors = Object.entries(texts).map(([name, text]) => `${JSON.stringify(name)}:${text}`)
   return `{"actors":{${actors.join()}},${statesOf(machine, place)}}`
 }
 

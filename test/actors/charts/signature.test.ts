@@ -59,6 +59,18 @@ test.each<[string, (draft: any) => unknown]>([
   expect(changed(change)).toBe(original)
 })
 
+test('signs names that look like numbers as journals have them', () => {
+  const actor = fromPromise(async () => 1)
+  const machine = setup({ actors: { 10: actor, 9: actor, '-x': actor, b: actor } as any }).createMachine({
+    id: 'm',
+    version: '2',
+    initial: 's',
+    states: { s: { invoke: { src: '9' } as any }, 10: {}, 9: {} },
+  })
+
+  expect(machineSignature(machine as AnyStateMachine)).toBe('b3b0f3113821b35a')
+})
+
 test('the order of regions counts, since they act in that order', () => {
   const regions = { a: { entry: 'x' }, b: { entry: 'y' } }
   const signature = (states: object) => machineSignature(createMachine({ id: 'm', type: 'parallel', states } as Config))
