@@ -4,8 +4,8 @@
 export type DeltaPlace = { attempt: number; index: number; count?: number }
 
 /**
- * The one rule by which readers drop a delta: by its place, never by its words. Of an attempt that is over nothing is taken, whoever says it: a host that
- * was replaced may go on saying it for a while.
+ * Readers drop a delta by its place, never by its text. They ignore a lower attempt than the newest: a replaced node may publish it until it
+ * notices.
  *
  * `begins`: it is the first one heard of a newer attempt. `follows`: it goes on where the reader stands; after a gap nothing does, up to the next attempt.
  */

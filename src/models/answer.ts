@@ -5,8 +5,8 @@ import type { ModelDelta, ModelResponse, ModelToolCall } from '../contracts/mode
 import { providerError } from './provider-error.ts'
 
 /**
- * Collects text, reasoning and calls, passes deltas on, and stops an answer that does not end. Deltas are increments: a piece that equals what came
- * before is said again (decision 0026).
+ * Collects text, reasoning and calls, passes deltas on, and stops an answer that does not end. Deltas are increments: a
+ * repeated delta is kept (decision 0026).
  * Once closed it takes nothing more: what a provider still sends after an abort or a timeout is dropped.
  */
 export class Answer {

@@ -3,7 +3,6 @@
  * Sources: openclaw/openclaw#137197, openclaw/openclaw#98481 (FC-01).
  */
 import { describe, expect, test } from 'vitest'
-import type { ModelRequest } from '../../src/contracts/model.ts'
 import { agent } from '../../src/index.ts'
 import { aGateway } from '../api/http/harness.ts'
 import { aSocket } from '../api/ws/a-socket.ts'
@@ -23,6 +22,13 @@ const sentences = [
   'the folders /exec and /elevated ask for root',
 ]
 
+/** A page's socket to an agent. `asked`: the requests to its model. */
+const aWebChat = async () => {
+  const { asked, script } = listener(() => ({ text: 'yes' }), 0)
+  const { gateway } = await aGateway({}, { agents: [agent({ name: 'main', model: 'test/model' })], models: { 'test/model': script } })
+  return { asked, ...(await aSocket(gateway.url)) }
+}
+
 describe('a sentence is not cut', () => {
   test.each(sentences)('on a channel: %j', async (sentence) => {
     const { asked, script } = listener()
@@ -33,15 +39,7 @@ describe('a sentence is not cut', () => {
   })
 
   test('in the web chat, whose messages are of its page', async () => {
-    const asked: ModelRequest[] = []
-    const { gateway } = await aGateway(
-      {},
-      {
-        agents: [agent({ name: 'main', model: 'test/model' })],
-        models: { 'test/model': (request) => (asked.push(request), { text: 'yes' }) },
-      },
-    )
-    const { request, event } = await aSocket(gateway.url)
+    const { asked, request, event } = await aWebChat()
     for (const [place, message] of sentences.entries()) {
       await request('chat.send', { sessionKey: 'main', message, idempotencyKey: `k${place}` })
       await event('chat', ({ state, runId }) => state === 'final' && runId === `k${place}`)
@@ -61,15 +59,7 @@ describe('a sentence is not cut', () => {
 })
 
 test('what was said to us within a sentence is kept from the model, and shown as it was typed', async () => {
-  const asked: ModelRequest[] = []
-  const { gateway } = await aGateway(
-    {},
-    {
-      agents: [agent({ name: 'main', model: 'test/model' })],
-      models: { 'test/model': (request) => (asked.push(request), { text: 'yes' }) },
-    },
-  )
-  const { request, event } = await aSocket(gateway.url)
+  const { asked, request, event } = await aWebChat()
   const message = 'fix it /think:high now'
   await request('chat.send', { sessionKey: 'main', message, idempotencyKey: 'k1' })
   await event('chat', ({ state }) => state === 'final')

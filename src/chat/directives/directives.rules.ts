@@ -178,7 +178,7 @@ const inline = (text: string, isModel: IsModel, max = directiveMax): Parsed => {
   return { text: reads.length === 0 ? text : without(text, reads), directives: reads.map(({ directive }) => directive), only: false }
 }
 
-/** Whatever looks like a directive. `attached`: its value stands right behind the colon. */
+/** Finds all candidates. `attached`: the value follows the colon directly. */
 function* foundIn(text: string, max: number): Generator<{ read: Found; attached: boolean }> {
   // After white space, up to white space or a colon: nothing inside an address or a path looks like that.
   const pattern = /(?<=^|\s)\/([a-z]+)(?=[\s:]|$):?/gi

@@ -51,7 +51,7 @@ export const callModel =
     let credential: Chosen
     signal.addEventListener('abort', () => stop.abort(), { once: true })
     receive(({ type, late }) => {
-      // Its machine may still send while its end waits for the commit: nobody would clear the timer by then.
+      // The machine may send `stop` until the commit of this call's result; a timer that starts after the call is never cleared.
       if (type !== 'stop' || over || stop.signal.aborted) return
       if (late) credential?.late()
       stop.abort()

@@ -1,4 +1,4 @@
-/** Text of a node that was replaced, and does not know it yet: it reaches everybody who reads, and nobody shows it. */
+/** A replaced node publishes late deltas until it notices; no client shows them. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '@nats-io/transport-node'
@@ -38,7 +38,7 @@ test('a node that froze in the middle of an answer goes on saying it beside the 
   const working = 'session,turn,tool'
   const [door, first] = [await node('gateway'), await node(working)]
   const headers = { authorization: `Bearer ${token}` }
-  /** What is said on the bus, whoever says it. */
+  /** All deltas on the bus, from both nodes. */
   const heard: Delta[] = []
   const tap = await connect({ servers: server.url })
   onTestFinished(() => tap.close())
@@ -79,7 +79,7 @@ test('a node that froze in the middle of an answer goes on saying it beside the 
   expect(wordsIn(textIn(final.message as never))).toEqual(all)
   const shown = events('chat').map(({ message }) => wordsIn(textIn(message as never)))
   for (const words of shown) expect(words).toEqual(all.slice(0, words.length))
-  // It begins anew once: with the node that took over.
+  // The text restarts once, at the take-over.
   expect(shown.filter((words, place) => words.length < (shown[place - 1]?.length ?? 0)).length).toBeLessThanOrEqual(1)
   const [before, ...after] = (await completion).split('\n\n').map(wordsIn)
   expect(before).toEqual(all.slice(0, before?.length))
