@@ -5,7 +5,7 @@ import type { Environment } from './contracts/environment.ts'
 import { credentialFile } from './credential-file.ts'
 import { createModels, readCredentialStore } from './models/index.ts'
 import { agentTable, type Extension, gatesOf, openSkills, type RuntimeOptions, type variables, version } from './runtime/index.ts'
-import { mcpServers, serviceDirectory } from './tools/index.ts'
+import { isFileInside, mcpServers, serviceDirectory } from './tools/index.ts'
 
 type Place = {
   workspace: string
@@ -21,9 +21,10 @@ export const equip = (options: RuntimeOptions, { workspace, environment, extensi
   const serviceTools = serviceDirectory(environment, prefix)
   const skills = openSkills(options, { workspace, environment, extensions, env })
   const mcp = mcpServers(options.mcp, { environment, env, version })
+  const closed = closedPlaces(options, env, workspace, environment.folder)
   const agents = agentTable(options.agents ?? [], {
     workspace,
-    closed: closedPlaces(options, env, workspace, environment.folder),
+    closed,
     environment,
     directory: serviceTools,
     mcp,
@@ -41,5 +42,6 @@ export const equip = (options: RuntimeOptions, { workspace, environment, extensi
     ...definedOf({ custom: options.models, credentials: options.credentials, order: options.credentialOrder }),
     store: readCredentialStore(credentialFile(options, env, environment.folder), environment.folder),
   })
-  return { serviceTools, skills, mcp, agents, models }
+  const place = { workspace, isWorkspaceFile: (path: string) => isFileInside({ folder: workspace, closed }, path) }
+  return { serviceTools, skills, mcp, agents, models, place }
 }

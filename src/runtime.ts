@@ -84,7 +84,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const names = subjects(options.prefix)
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
   const env = variables(environment.variables, environment.folder)
-  const { serviceTools, skills, mcp, agents, models } = equip(options, { workspace, environment, extensions, env, prefix: names.prefix })
+  const { serviceTools, skills, mcp, agents, models, place } = equip(options, { workspace, environment, extensions, env, prefix: names.prefix })
   const { transport, isOurs } = await openStore(options, env, environment)
   try {
     const resumes = options.resume !== false
@@ -123,9 +123,9 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       admit,
       ...(cluster && { lacking: cluster.lacking }),
     }
-    const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which), receive: receiveMessage }
+    const extensionParts: ExtensionParts = { ...shared, ...place, session: (key, which) => session(key, which), receive: receiveMessage }
     const sockets = socketsOf(extensions, extensionParts)
-    const effects = turnEffects({ ...turnServices(shared, workspace), hooks: hooks.turn, ...definedOf({ understanding: sockets.understanding }) })
+    const effects = turnEffects({ ...turnServices(shared, workspace, sockets), hooks: hooks.turn })
     files.admit(sockets.understanding?.kinds ?? [])
     const services = localServices(shared, options.lanes)
     const placed = cluster?.place(effects, options.placement === 'distributed') ?? effects

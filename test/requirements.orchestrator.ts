@@ -108,8 +108,16 @@ export const orchestrator: OrchestratorRow[] = [
     'what a tool has sent is not sent again',
     'blocks that went out before the tool had sent the same cannot be taken back, and are not compared',
   ),
-  row(78, 'what the model asks for in its text is done and taken out'),
-  row(79, 'users read the answer, and no tags of reasoning', 'a paragraph that follows itself is left out of whole answers, not of streamed ones'),
+  row(
+    78,
+    'what the model asks for in its text is done and taken out',
+    'a media line or reply tag whose file or message does not exist, or may not be sent, is text: the line stays in the answer',
+  ),
+  row(
+    79,
+    'users read the answer, and no tags of reasoning',
+    'tags count where they open an answer; further on they are words about tags. A paragraph that follows itself stays',
+  ),
   row(80, 'a tool that failed is named where there is no answer'),
   row(81, 'users are told of tools as much as they want, from the next tool on'),
   row(82, 'reasoning is shown as users want'),

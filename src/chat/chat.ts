@@ -6,6 +6,7 @@ import type { Extension, SharedParts } from '../runtime/index.ts'
 import { channelTable } from './channels/channel-table.ts'
 import { type ChatAgent, checkChatAgents, peopleAgents } from './chat-agents.ts'
 import { deliverServices, deliveryActor } from './delivery/delivery.effects.ts'
+import { referenceFinder } from './delivery/find-references.ts'
 import { chatPublisher } from './delivery/render.rules.ts'
 import { shownText } from './delivery/shown-text.rules.ts'
 import { chatDesk } from './desk/desk.effects.ts'
@@ -57,6 +58,7 @@ export const chat = (options: ChatOptions = {}): Extension => {
         publisher: chatPublisher(delivery),
         desk: chatDesk(delivery),
         shown: shownText(agentsOf(parts)),
+        references: referenceFinder(parts.isWorkspaceFile),
         receive: receiver({
           channels,
           sendRules: sendPolicy,

@@ -5,6 +5,7 @@ import type { CredentialSource, ModelResponse } from './model.ts'
 import type { Placeholders } from './placeholders.ts'
 import type { ModelSource, Profile } from './profile.ts'
 import type { PromptHashes, PromptReport } from './prompt.ts'
+import type { References } from './references.ts'
 import type { ThinkingLevel } from './settings.ts'
 import type { SkillCommand, SkillsUsed } from './skill.ts'
 import type { ToolCall } from './tool.ts'
@@ -52,6 +53,8 @@ export type ModelCallOutput = {
   usage: Usage
   model: string
   partial: boolean
+  /** What the directives in its text refer to, where it may hold some. */
+  references?: References
   /** Journals written before this field have none. */
   finish?: ModelResponse['finish']
   /** ms since the epoch when it was asked, and ms until it had answered. */

@@ -1,6 +1,7 @@
 /** What a turn and its publisher say to each other: the publisher stands behind a turn and brings what it says to those who wait for it. */
 
 import type { Usage } from './message.ts'
+import type { References } from './references.ts'
 import type { VerboseLevel } from './settings.ts'
 import type { ToolOutcome } from './tool.ts'
 import type { Approval, LoopOutput, TurnInput, TurnOutput } from './turn.ts'
@@ -12,7 +13,7 @@ export type PublisherEvent =
   /** A call of a model begins. One that follows another without an end between them replaces it. */
   | { type: 'model.started'; attempt: number; model: string }
   /** It was answered: `text` is all of it, also what got lost of its deltas. A machine that has asked is told what the call has used. */
-  | { type: 'model.ended'; text: string; spent?: { model: string; usage: Usage; costUsd?: number } }
+  | { type: 'model.ended'; text: string; references?: References; spent?: { model: string; usage: Usage; costUsd?: number } }
   | { type: 'tool.started'; callId: string; name: string; input: unknown }
   /** It does not go on before a person has decided. */
   | { type: 'tool.waiting'; approval: Approval }

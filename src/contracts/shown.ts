@@ -1,7 +1,9 @@
 /** What people see of what a model says, where that is not all of it: brought along by the extension that knows its words for people. */
 
-/** @property heartbeat nobody has asked: the agent has looked whether there is something to say */
-type Said = { heartbeat?: boolean | undefined }
+import type { References } from './references.ts'
+
+/** @property heartbeat no one asked: the agent checked whether there is something to say @property references what the directives of the text refer to */
+type Said = { heartbeat?: boolean | undefined; references?: References | undefined }
 
 export type ShownText = {
   /** @returns what of a finished text is to be seen; empty where nothing is */

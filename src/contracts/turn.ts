@@ -7,6 +7,7 @@ import type { ModelResponse } from './model.ts'
 import type { Placeholders } from './placeholders.ts'
 import type { Profile } from './profile.ts'
 import type { PromptHashes, PromptReport } from './prompt.ts'
+import type { References } from './references.ts'
 import type { Origin, Payload } from './reply.ts'
 import type { SkillCommand } from './skill.ts'
 import type { Unread } from './understanding.ts'
@@ -119,6 +120,8 @@ export type TurnOutput = {
   model: string
   /** What users get, where that is not just `text`; a single payload stands by itself. */
   reply?: Payload | Payload[]
+  /** What the directives of its texts refer to, where they may hold some. */
+  references?: References
   /** Calls of models that failed before one answered. */
   attempts?: Attempt[]
   provider?: string
@@ -185,6 +188,8 @@ export type LoopOutput = {
   text: string
   /** What was said in each step, in order. */
   texts: string[]
+  /** What the directives in those texts refer to, where they may hold some. */
+  references?: References
   /** What was thought, where users are to see it. */
   reasoning: string
   /** The tool that failed last, unless another one has ended well since. */

@@ -37,20 +37,21 @@ export const socketsOf = (extensions: readonly Extension[], parts: ExtensionPart
   if (isPromise(sockets))
     throw new RuntimeError('bad_request', `session() of the extension '${name}' gives a promise`, {
       field: `extensions.${name}.session`,
-      hint: 'let it return { desk, publisher, receive, shown, understanding } at once; what takes time belongs into start()',
+      hint: 'let it return { desk, publisher, receive, shown, understanding, references } at once; what takes time belongs into start()',
     })
   const schema = z.object({ extensions: z.object({ [name]: z.object({ session: Sockets }) }) })
   parseInput(
     schema,
     { extensions: { [name]: { session: sockets } } },
-    'session() returns { desk, publisher, receive, shown, understanding }: see docs/guides/app.md',
+    'session() returns { desk, publisher, receive, shown, understanding, references }: see docs/guides/app.md',
   )
-  const { desk, publisher, receive, shown, understanding } = sockets
+  const { desk, publisher, receive, shown, understanding, references } = sockets
   return {
     ...(desk && { desk }),
     ...(publisher && { publisher }),
     ...(shown && { shown }),
     ...(understanding && { understanding }),
+    ...(references && { references }),
     ...(receive && { receive: receive.bind(sockets), receiveFailed: receiveFailed(name, parts.environment.log) }),
   }
 }

@@ -28,4 +28,5 @@ export const Sockets = knownOnly({
   receive: callable.optional(),
   shown: z.custom((value) => hasMethods(value, ['finished', 'growing', 'showsHeartbeats']), 'must say what is shown').optional(),
   understanding: z.custom((value) => hasMethods(value, ['lookUp', 'say']), 'must look at links and media').optional(),
+  references: callable.optional(),
 })

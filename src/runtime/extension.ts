@@ -4,6 +4,7 @@ import type { Registration } from '../actors/index.ts'
 import type { Agent } from '../contracts/agent.ts'
 import type { IncomingMessage } from '../contracts/desk.ts'
 import { RuntimeError } from '../contracts/errors.ts'
+import type { FindReferences } from '../contracts/find-references.ts'
 import { parseInput } from '../contracts/parse.ts'
 import type { ShownText } from '../contracts/shown.ts'
 import type { BeforeTool } from '../contracts/tool-gate.ts'
@@ -23,6 +24,8 @@ import type { Session } from './session.ts'
 export type ExtensionParts = SharedParts & {
   /** Folder that its files are in. */
   workspace: string
+  /** Whether a path, relative to the workspace, leads to a file that tools may read. */
+  isWorkspaceFile(path: string): Promise<boolean>
   session(key: string, which?: { agent?: string | undefined }): Session
   /** The event of a message as it is without any extension: what `receive` of one adds to. @throws RuntimeError unsupported for a message with an `origin` */
   receive(message: MessageCommand, by: Receiver): IncomingMessage
@@ -39,6 +42,8 @@ export type SessionSockets = NonNullable<Parameters<typeof registerSession>[2]> 
   shown?: ShownText
   /** Looks at links and media of messages before a model is asked. */
   understanding?: Understanding
+  /** Finds what the directives of an answer refer to, for extensions whose publisher reads directives. */
+  references?: FindReferences
 }
 
 /** One is of one runtime at a time: it is bound to the parts of the runtime that starts it. */

@@ -1,11 +1,17 @@
 /** What turns work with, on whatever node that is done. */
+import { definedOf } from '../contracts/defined.ts'
 import type { turnEffects } from '../machines/index.ts'
 import { promptFile } from '../tools/index.ts'
 import { agentNamed } from './agent-table.ts'
 import { sharedCooldowns } from './cooldowns.ts'
+import type { SessionSockets } from './extension.ts'
 import type { SharedParts } from './parts.ts'
 
-export const turnServices = (shared: SharedParts, workspace: string): Parameters<typeof turnEffects>[0] => ({
+export const turnServices = (
+  shared: SharedParts,
+  workspace: string,
+  { understanding, references }: Pick<SessionSockets, 'understanding' | 'references'>,
+): Parameters<typeof turnEffects>[0] => ({
   environment: shared.environment,
   models: shared.models,
   transcripts: shared.transcripts,
@@ -15,4 +21,5 @@ export const turnServices = (shared: SharedParts, workspace: string): Parameters
   sandboxMode: () => shared.config.view.value.agents?.defaults?.sandbox?.mode,
   cooldowns: sharedCooldowns(shared),
   promptFile: (path) => promptFile(workspace, path),
+  ...definedOf({ understanding, references }),
 })

@@ -2,6 +2,7 @@
 export { benchNames, benchTools, builtInTools, disabledLayers, isSandboxed } from './bench.ts'
 export { hashOf } from './canonical-json.ts'
 export { promptFile } from './files/prompt-file.ts'
+export { isFileInside } from './files/workspace.ts'
 export { checkedHooks } from './gate.ts'
 export { inputSchemaOf } from './json-schema.ts'
 export type { McpOptions } from './mcp/options.ts'

@@ -61,12 +61,12 @@ test('what is no order goes to the model as it stands', async () => {
 
 test('`history` shows no thoughts in tags, nor does its JSON; the trace has them', async () => {
   const folder = aFolder()
-  await statecast({ folder }, 'send', 'main', 'I <think>secretly</think>agree', '--app', testApp)
+  await statecast({ folder }, 'send', 'main', '<think>secretly</think>I agree', '--app', testApp)
 
   const shown = await statecast({ folder }, 'history', 'main', '--app', testApp)
   const json = await statecast({ folder }, 'history', 'main', '--json', '--app', testApp)
 
-  expect(shown.lines).toEqual(['› I <think>secretly</think>agree', 'echo I agree'])
-  expect(json.lines.map((line) => (JSON.parse(line) as { text: string }).text)).toEqual(['I <think>secretly</think>agree', 'echo I agree'])
-  expect((await statecast({ folder }, 'trace', 'main', '--json', '--app', testApp)).stdout).toContain('echo I <think>secretly</think>agree')
+  expect(shown.lines).toEqual(['› <think>secretly</think>I agree', 'I agree'])
+  expect(json.lines.map((line) => (JSON.parse(line) as { text: string }).text)).toEqual(['<think>secretly</think>I agree', 'I agree'])
+  expect((await statecast({ folder }, 'trace', 'main', '--json', '--app', testApp)).stdout).toContain('<think>secretly</think>I agree')
 })

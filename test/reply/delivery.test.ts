@@ -331,7 +331,12 @@ describe('trouble', () => {
 
 test('[OC-63] sound before a wish to have it as a voice message: it waits for the end, and is one', async () => {
   await using told = await staged(
-    [{ chunks: ['MEDIA: song.mp3\n', 'Listen.\n\n', 'MEDIA: cover.png\n', '[[audio_as_voice]]'], deltaDelayMs: 1000 }],
+    [
+      {
+        chunks: ['MEDIA: https://example.com/song.mp3\n', 'Listen.\n\n', 'MEDIA: https://example.com/cover.png\n', '[[audio_as_voice]]'],
+        deltaDelayMs: 1000,
+      },
+    ],
     {
       delivery: short,
     },
@@ -341,8 +346,8 @@ test('[OC-63] sound before a wish to have it as a voice message: it waits for th
 
   expect(told.channel.sends.map(({ payload: { replyTo: _, ...payload } }) => payload)).toEqual([
     { text: 'Listen.' },
-    { media: ['cover.png'] },
-    { media: ['song.mp3'], voice: true },
+    { media: ['https://example.com/cover.png'] },
+    { media: ['https://example.com/song.mp3'], voice: true },
   ])
 })
 
@@ -434,12 +439,12 @@ describe('what is being written', () => {
 
   test('[OC-78] a tag that is split over two deltas is never seen, and obeyed', async () => {
     const { shown, channel } = drafts()
-    await using told = await staged([{ chunks: ['[[reply', '_to: m7]] Look', ' here. MEDIA: no'], deltaDelayMs: 100 }], { delivery: live, channel })
+    await using told = await staged([{ chunks: ['[[reply', '_to: a]] Look', ' here. MEDIA: no'], deltaDelayMs: 100 }], { delivery: live, channel })
 
     await askToEnd(told, 'where', ann('a'))
 
     expect(shown.join('\n')).not.toMatch(/\[|reply/)
-    expect(told.channel.sends.map(({ payload }) => payload)).toEqual([{ text: 'Look here. MEDIA: no', replyTo: 'm7', replyTagged: true }])
+    expect(told.channel.sends.map(({ payload }) => payload)).toEqual([{ text: 'Look here. MEDIA: no', replyTo: 'a', replyTagged: true }])
   })
 })
 

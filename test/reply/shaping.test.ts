@@ -75,7 +75,7 @@ describe.each(ways)('%s', (_, streaming) => {
   })
 
   test.each([
-    ['a named message', '[[reply_to: m7]] Yes.', 'm7'],
+    ['a named message', '[[reply_to: a]] Yes.', 'a'],
     ['the present one', '[[reply_to_current]] Yes.', 'a'],
   ])('[OC-76] a tag points at %s; where threading is off, only on a channel that allows it', async (_what, text, replyTo) => {
     const allowed = await payloadsOf({ text }, streaming, { delivery: { replyTo: 'off' }, channel: { tagsWhenOff: true } })
@@ -107,11 +107,11 @@ describe.each(ways)('%s', (_, streaming) => {
     expect(said).not.toContain('cat')
   })
 
-  test('[OC-78] a file at /etc/passwd is not sent', async () => {
+  test('[OC-78] a file at /etc/passwd is not sent: its line is text', async () => {
     const { payloads } = await payloadsOf({ text: 'Here.\nMEDIA:/etc/passwd' }, streaming)
 
     expect(payloads.flatMap(({ media = [] }) => media)).toEqual([])
-    expect(payloads.map(({ text }) => text)).toEqual(['Here.'])
+    expect(payloads.map(({ text }) => text)).toEqual(['Here.\nMEDIA:/etc/passwd'])
   })
 
   test('[OC-79] no tag of reasoning leaks, however it is cut; in code it stays', async () => {
@@ -120,10 +120,9 @@ describe.each(ways)('%s', (_, streaming) => {
     expect((await textsOf({ text, chunkSize: 1 }, streaming)).join(' ')).toBe('Put on a coat. Write `<think>` to think.')
   })
 
-  test('[OC-79] a paragraph that follows itself is said once, unless it was streamed already', async () => {
-    const times = streaming ? 2 : 1
-    const text = ['Put on a coat.', 'Put on a coat.', 'And a hat.']
-    expect((await textsOf({ text: text.join('\n\n') }, streaming)).join('\n\n')).toBe(text.slice(2 - times).join('\n\n'))
+  test('[OC-79] keeps a paragraph that follows itself', async () => {
+    const text = 'Put on a coat.\n\nPut on a coat.\n\nAnd a hat.'
+    expect((await textsOf({ text }, streaming)).join('\n\n')).toBe(text)
   })
 
   test.each([

@@ -36,6 +36,7 @@ export const budgets: Readonly<Record<string, Budget>> = {
   'contracts/wildcard': { short: 100 },
   'crash/kill-points': { long: 1 },
   'crash/power-cut': { short: 15, long: 100 },
+  'field/answers': { short: 15 },
   'ladder/agent/leaked-calls': { short: 400 },
   'ladder/kept': { short: 100 },
   'ladder/survival/processes.nats': { long: 5, seed: 17 },

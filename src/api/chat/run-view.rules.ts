@@ -56,7 +56,9 @@ export class RunView {
   readonly isHidden: boolean
   /** What is shown of a block: the same object as long as the block is. */
   readonly #growing = new WeakMap<ChatBlock, ChatBlock>()
-  readonly #finished = new WeakMap<ChatBlock, ChatBlock>()
+  #finished = new WeakMap<ChatBlock, ChatBlock>()
+  /** What the directives of its texts refer to, known at its end. */
+  #references: TurnOutput['references']
 
   /** @param text what people see of a text */
   constructor(
@@ -188,7 +190,11 @@ export class RunView {
   }
 
   end(output: TurnOutput, at: number): ChatEvent {
-    const { status, outcome, ids, finish, model, usage, costUsd, durationMs, cache, steps, error, answerId, reply, pendingCalls } = output
+    const { status, outcome, ids, finish, model, usage, costUsd, durationMs, cache, steps, error, answerId, reply, pendingCalls, references } = output
+    if (references) {
+      this.#references = references
+      this.#finished = new WeakMap()
+    }
     // No model has said it.
     if (answerId === null && reply !== undefined) this.complete(`${this.runId}:reply`, { text: textOfReply(reply) })
     return {
@@ -225,7 +231,9 @@ export class RunView {
     const parts = finished ? this.#finished : this.#growing
     const known = parts.get(block)
     if (known) return known
-    const text = finished ? this.#text.finished(block.text, { heartbeat: this.#heartbeat }) : this.#text.growing(block.text)
+    const text = finished
+      ? this.#text.finished(block.text, { heartbeat: this.#heartbeat, references: this.#references })
+      : this.#text.growing(block.text)
     const part = text === block.text ? block : { ...block, text }
     parts.set(block, part)
     return part

@@ -39,7 +39,7 @@ export const sanitised = (messages: readonly (Message & { at?: number })[], opti
     if (role === 'summary') return [{ role, id: message.id, ...texts({ text: message.text }, charsMax), ...definedOf({ at }) }]
     const { calls, ...said } = message
     const quiet = inHeartbeat && hidesHeartbeats
-    const text = shown.finished(message.text, { heartbeat: inHeartbeat })
+    const text = shown.finished(message.text, { heartbeat: inHeartbeat, references: message.references })
     // What it did to find out whether there is something to say is no more to be seen than that there was nothing.
     const visible = quiet ? { ...said, calls: [], reasoning: '' } : { ...said, calls }
     if (text.trim() === '' && visible.calls.length === 0 && (message.text.trim() !== '' || quiet)) return []

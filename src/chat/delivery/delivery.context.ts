@@ -3,6 +3,7 @@
 import type { Delivery, SendKind } from '../../contracts/channel.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
+import type { References } from '../../contracts/references.ts'
 import type { Payload, Route } from '../../contracts/reply.ts'
 import type { LoopOutput } from '../../contracts/turn.ts'
 import { questionText } from '../directives/approve.rules.ts'
@@ -33,7 +34,7 @@ export type DeliverReport =
 export type DeliverOrder =
   /** A model call begins. `prefix` stands before each message. */
   | { type: 'delivery.start'; attempt: number; prefix?: string }
-  | { type: 'delivery.end'; text?: string }
+  | { type: 'delivery.end'; text?: string; references?: References }
   /** What was said goes first, then what is to be told about the tool. @property question people are to decide about it */
   | { type: 'delivery.tool'; callId: string; payload?: Payload; question?: true }
   | Finish
@@ -97,7 +98,7 @@ export const orderFor = ({ turn, verbose }: DeliveryContext, event: PublisherEve
       return { type: 'delivery.start', attempt: event.attempt, ...definedOf({ prefix }) }
     }
     case 'model.ended':
-      return { type: 'delivery.end', text: event.text }
+      return { type: 'delivery.end', text: event.text, ...definedOf({ references: event.references }) }
     case 'tool.started': {
       const text = toolStartText(verbose, event.name, event.input)
       return { type: 'delivery.tool', callId: event.callId, ...definedOf({ payload: text === undefined ? undefined : { text } }) }

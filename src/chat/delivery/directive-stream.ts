@@ -1,5 +1,6 @@
 /** What a model says to users in one message, while it is being written: without reasoning, tags, directives and tokens (OC-67, 75, 78, 79). */
 import type { FullDelivery } from '../../contracts/channel.ts'
+import type { References } from '../../contracts/references.ts'
 import { type Directed, modelDirectives } from './model-directives.rules.ts'
 import { partialText, withoutTokens } from './silent-tokens.rules.ts'
 import { visibleText } from './visible-text.rules.ts'
@@ -31,8 +32,9 @@ export class DirectiveStream {
     return this.#lines(this.#visible.push(delta)).map((directed) => this.#letThrough(directed))
   }
 
-  end(): Directed[] {
-    const [last, ...before] = [...this.#lines(this.#visible.end()), this.#directives.end()].reverse()
+  /** @param references what the text refers to */
+  end(references?: References): Directed[] {
+    const [last, ...before] = [...this.#lines(this.#visible.end()), this.#directives.end(references)].reverse()
     return [...before.reverse().map((directed) => this.#letThrough(directed)), ...(last ? [this.#letThrough(last, true)] : [])]
   }
 

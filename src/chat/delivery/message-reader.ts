@@ -1,6 +1,7 @@
 /** Reads what the model says, message by message: deltas go in, and out come blocks for the dispatcher, the draft and signs that it is at work. */
 import type { FullDelivery } from '../../contracts/channel.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
+import type { References } from '../../contracts/references.ts'
 import type { Payload } from '../../contracts/reply.ts'
 import { chunker } from './chunker.rules.ts'
 import { DeltaReader } from './delta-reader.ts'
@@ -70,22 +71,22 @@ export class MessageReader {
     else this.#speak(this.#open.directives, heard.text)
   }
 
-  /** @param text of the whole message, where it is known @param replayed it was said to a process that crashed: the deltas to it are gone */
-  end(text: string | undefined, replayed: boolean): void {
+  /** @param message as a whole, as far as it is known @param replayed it was sent to a process that crashed: the deltas to it are gone */
+  end({ text, references }: { text?: string; references?: References }, replayed: boolean): void {
     if (!this.#open) return
     const { deltas } = this.#open
     const missing = text === undefined ? '' : deltas.missing(text)
     // What was streamed is not how it ended: it is said from the beginning.
     if (missing === undefined) this.#parts.tell({ type: 'message.superseded' })
     this.#speak(this.#open.directives, missing ?? text ?? '')
-    this.close()
+    this.close(references)
     this.#parts.tell({ type: 'message.ended', whole: text !== undefined || (deltas.whole && !replayed) })
   }
 
   /** Nothing more is said of the message. */
-  close(): void {
+  close(references?: References): void {
     if (!this.#open) return
-    for (const line of this.#open.directives.end()) this.#say(line)
+    for (const line of this.#open.directives.end(references)) this.#say(line)
     this.#cut({ text: this.#resume.end(), media: [] })
     this.drain()
     this.#open = undefined

@@ -108,10 +108,11 @@ const isPlain = (text: string, { silent, heartbeat }: Tokens): boolean =>
   text.trim() !== '' && !/[<`]|\[\[|MEDIA:|\n[^\S\n]*\n/.test(text) && !text.includes(silent) && !text.includes(heartbeat)
 
 const spoken = (
-  { texts }: LoopOutput,
+  { texts, references }: LoopOutput,
   { profile: { heartbeat }, tokens, facts: { origin }, replyTo, tagsWhenOff, finalOnly = false }: Told,
 ): Payload[] => {
   const messageId = origin?.messageId
+  const earlier = references === undefined
   const payloads = texts.flatMap((text) => {
     if (!finalOnly && isPlain(text, tokens)) return [{ text }]
     const {
@@ -119,7 +120,7 @@ const spoken = (
       media,
       refused: _,
       ...directed
-    } = parseModelDirectives(cleanText(text, { finalOnly }), messageId === undefined ? {} : { messageId })
+    } = parseModelDirectives(cleanText(text, { finalOnly, earlier }), { earlier, ...definedOf({ messageId, references }) })
     const whole: Payload = {
       ...directed,
       ...definedOf({ text: rest.trim() || undefined, media: media.length === 0 ? undefined : media }),

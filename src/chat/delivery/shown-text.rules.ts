@@ -1,13 +1,15 @@
 /** What people who read a session see of an answer, as those on a channel get it: no tokens, no directives, no reasoning in tags (CH-68, CH-74). */
+import { definedOf } from '../../contracts/defined.ts'
+import type { References } from '../../contracts/references.ts'
 import { defaultTokens, type Payload } from '../../contracts/reply.ts'
 import type { ShownText } from '../../contracts/shown.ts'
 import type { PeopleAgents } from '../chat-agents.ts'
-import { modelDirectives, parseModelDirectives } from './model-directives.rules.ts'
+import { mayDirect, modelDirectives, parseModelDirectives } from './model-directives.rules.ts'
 import { heartbeatAlert, partialText, withoutTokens } from './silent-tokens.rules.ts'
 import { visibleText } from './visible-text.rules.ts'
 
-/** Something in it could be meant for us; in most texts nothing is. */
-const mayDirect = (text: string): boolean => /<|\[\[|MEDIA:/.test(text)
+/** In most texts nothing is. */
+const mayBeHidden = (text: string): boolean => text.includes('<') || mayDirect(text)
 const tokens = defaultTokens
 
 const withoutTags = (text: string): string => {
@@ -16,17 +18,27 @@ const withoutTags = (text: string): string => {
 }
 
 /** Files that it names are still to be found, at the end. */
-const undirected = (text: string): string => {
-  const { text: rest, media } = parseModelDirectives(withoutTags(text))
+const undirected = (text: string, references: References | undefined): string => {
+  const { text: rest, media } = parseModelDirectives(withoutTags(text), definedOf({ references }))
   return [rest.trim(), ...media].filter((part) => part !== '').join('\n\n')
 }
 
-const finished: ShownText['finished'] = (text, { heartbeat = false } = {}) => {
-  const payload: Payload = { text: mayDirect(text) ? undirected(text) : text }
+/** What people see of one text while it streams, for readers who cannot take back what they were shown. @param references of the text, known at its end */
+export const shownStream = (references: () => References | undefined) => {
+  const visible = visibleText()
+  const directives = modelDirectives()
+  return {
+    push: (text: string): string => directives.push(visible.push(text)).text,
+    end: (): string => directives.push(visible.end()).text + directives.end(references()).text,
+  }
+}
+
+const finished: ShownText['finished'] = (text, { heartbeat = false, references } = {}) => {
+  const payload: Payload = { text: mayBeHidden(text) ? undirected(text, references) : text }
   return (heartbeat ? heartbeatAlert(payload, tokens) : withoutTokens(payload, tokens).payload)?.text ?? ''
 }
 
-const growing: ShownText['growing'] = (text) => partialText(mayDirect(text) ? modelDirectives().push(visibleText().push(text)).text : text, tokens)
+const growing: ShownText['growing'] = (text) => partialText(mayBeHidden(text) ? modelDirectives().push(visibleText().push(text)).text : text, tokens)
 
 export const shownText = (people: PeopleAgents): ShownText => ({
   finished,

@@ -120,7 +120,7 @@ export const deliverTurn = ({ input, channel, known, clock, random, log, report,
     obey(order, replayed) {
       if (over || order.type === 'known') return
       if (order.type === 'delivery.tool' && order.question && channel?.showsApprovals) return
-      if (order.type === 'delivery.end') return reader.end(order.text, replayed)
+      if (order.type === 'delivery.end') return reader.end(order, replayed)
       // What was said goes first.
       if (order.type === 'delivery.tool') reader.drain()
       if (order.type === 'delivery.finish') reader.close()

@@ -1,18 +1,22 @@
 /**
- * What of a model's text a user sees: neither its reasoning nor the tags around its final answer, but code as it stands; and of a whole text
- * no paragraph that follows itself (OC-67, 78, 79).
+ * What of a model's text a user sees (OC-67, 78, 79): all but the reasoning that opens it, and the tags around its final answer. The same tags further
+ * on are words about tags, and stay.
  */
 import { closesFence, codeTracker, type Fence, fenceOpenedBy } from './code.rules.ts'
 
-/** @property finalOnly the model writes its answer in `<final>` tags: what stands outside of them is not shown */
-export type VisibleTextOptions = { finalOnly?: boolean }
+/**
+ * @property finalOnly the model writes its answer in `<final>` tags: what stands outside of them is not shown
+ * @property earlier reads the answer as builds did that recorded no references: tags count anywhere, and a paragraph that repeats the one before it goes.
+ * Journals of that time hold replies made so.
+ */
+export type VisibleTextOptions = { finalOnly?: boolean; earlier?: boolean }
 
 /**
  * Incremental: takes a model's text delta by delta, and gives back what of it is to be seen. What may turn out to be a tag or code is
  * held back until that is known, so that no part of a tag is ever seen. White space before the first visible character is left out.
  * Within reasoning only a tag that closes it counts, in code or not: a fence forgotten there shall not swallow the answer.
  */
-export const visibleText = ({ finalOnly = false }: VisibleTextOptions = {}) => {
+export const visibleText = ({ finalOnly = false, earlier = false }: VisibleTextOptions = {}) => {
   const code = codeTracker()
   let waiting = ''
   let reasoning = ''
@@ -32,6 +36,14 @@ export const visibleText = ({ finalOnly = false }: VisibleTextOptions = {}) => {
     return visible
   }
 
+  /** Nothing is seen so far, or here. */
+  const opens = (): boolean => !begun || (finalOnly && !inFinal)
+  const isOpen = (): boolean => earlier || finalOnly || inReasoning || inFinal || !begun
+
+  /** Whether it is a tag here, and not a word about tags. */
+  const counts = ({ name, closing }: Pick<Tag, 'name' | 'closing'>): boolean =>
+    earlier || inReasoning || (name === 'final' ? finalOnly || (inFinal ? closing : opens()) : opens())
+
   const apply = ({ name, closing, empty }: Tag): void => {
     if (empty) return
     if (name === 'final') inFinal = inReasoning ? inFinal : !closing
@@ -45,6 +57,11 @@ export const visibleText = ({ finalOnly = false }: VisibleTextOptions = {}) => {
     let visible = ''
     let at = 0
     while (at < waiting.length) {
+      if (!isOpen()) {
+        visible += waiting.slice(at)
+        at = waiting.length
+        break
+      }
       const kept = inReasoning ? 0 : code.keptAt(waiting, at, ended)
       if (kept === undefined) break
       if (kept > 0) {
@@ -56,11 +73,12 @@ export const visibleText = ({ finalOnly = false }: VisibleTextOptions = {}) => {
       if (tag === 'unfinished') {
         if (!ended) break
         // Of a text that broke off in a tag, the tag is not shown.
-        if (!wholeName.test(waiting.slice(at))) visible += shown(waiting.slice(at))
+        const [, slash, name] = wholeName.exec(waiting.slice(at)) ?? []
+        if (name === undefined || !counts({ name: name.toLowerCase(), closing: slash === '/' })) visible += shown(waiting.slice(at))
         at = waiting.length
         continue
       }
-      if (tag) {
+      if (tag && counts(tag)) {
         apply(tag)
         at += tag.length
         continue
@@ -90,7 +108,7 @@ export const visibleText = ({ finalOnly = false }: VisibleTextOptions = {}) => {
 
 const names = ['think', 'thinking', 'thought', 'reasoning', 'final']
 const wholeTag = /<(\/?)(think|thinking|thought|reasoning|final)(?:\s[^<>]{0,200})?\/?>/iy
-const wholeName = /^<\/?(?:think|thinking|thought|reasoning|final)(?:\s[^<>]{0,200})?\/?$/i
+const wholeName = /^<(\/?)(think|thinking|thought|reasoning|final)(?:\s[^<>]{0,200})?\/?$/i
 const tagCharsMax = 230
 
 type Tag = { name: string; closing: boolean; empty: boolean; length: number }
@@ -111,13 +129,19 @@ const nextMark = (text: string, from: number, marks: RegExp): number => {
   return marks.exec(text)?.index ?? text.length
 }
 
-/** A finished text as a user sees it: also without paragraphs that say the same as the one before. */
-export const cleanText = (text: string, options?: VisibleTextOptions): string => {
+/** A finished text as a user sees it. */
+export const cleanText = (text: string, options: VisibleTextOptions = {}): string => {
   const { push, end } = visibleText(options)
-  return withoutRepeats(push(text) + end()).trim()
+  const visible = push(text) + end()
+  return (options.earlier ? withoutRepeats(visible) : visible).trim()
 }
 
-/** Code is left alone: there the same lines may well stand twice. */
+const anyTag = /<\/?(?:think|thinking|thought|reasoning|final)\b/i
+
+/** Whether builds that recorded no references would have shown less of the text, or the present one may. */
+export const mayHide = (text: string): boolean => anyTag.test(text) || (/\n[^\S\n]*\n/.test(text) && withoutRepeats(text) !== text)
+
+/** Without paragraphs that say the same as the one before. Code is left alone: there the same lines may well stand twice. */
 const withoutRepeats = (text: string): string => {
   let fence: Fence | undefined
   const kept: string[] = []

@@ -14,6 +14,7 @@ import type { Directive, Unset } from '../directives/directives.rules.ts'
 import { dedupeKey, remember } from './dedupe.rules.ts'
 import { isStale as isOld } from './freshness.rules.ts'
 import { type Activation, groupIntro } from './group-intro.rules.ts'
+import { messageIdHint } from './message-id-hint.rules.ts'
 
 export const directivesOf = (message: Message): Directive[] => (annotationsOf(message).directives ?? []) as unknown as Directive[]
 
@@ -174,8 +175,5 @@ const introOf = ({ subject, members }: Origin, activation: Activation = 'mention
   })
   return { text, as: activation, ...definedOf({ due: due ? (true as const) : undefined }) } satisfies AcceptedMessage['intro']
 }
-
-/** Brackets and line ends inside an id would hide where the hint ends. */
-const messageIdHint = (id: string) => `[message id: ${id.replace(/[[\]\s]+/g, ' ').trim()}]`
 
 export const replyTo = ({ id, at, profile }: Pick<Message, 'id' | 'at' | 'profile'>, text: string): DeskReply => ({ id, at, profile, text })

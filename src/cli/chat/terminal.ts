@@ -1,8 +1,11 @@
 /** Chat in a terminal: answers stream in while the person types on, steers, decides and stops. */
 
-import { cleanText, parseModelDirectives, visibleText } from '../../chat/index.ts'
+import { cleanText, parseModelDirectives, shownStream } from '../../chat/index.ts'
 import { type Client, saidSince } from '../../client/index.ts'
+import { definedOf } from '../../contracts/defined.ts'
 import { errorBody, isRuntimeError } from '../../contracts/errors.ts'
+import type { References } from '../../contracts/references.ts'
+import type { Payload } from '../../contracts/reply.ts'
 import type { Approval } from '../../contracts/turn.ts'
 import { type RunEvent, type SessionView, TurnText } from '../../runtime/index.ts'
 import { approvalQuestion, progressText } from '../cards.ts'
@@ -23,9 +26,17 @@ const help = [
 
 /** Ours; all others are for the session. */
 const local = new Set(['/quit', '/exit', '/help'])
-/** A turn as its users get it, of which what streams by is shown. */
-const turnText = (shown: readonly string[] = []): TurnText =>
-  new TurnText({ filter: visibleText, asTold: (text) => parseModelDirectives(cleanText(text), {}).text.trim() }, shown)
+/** A turn as its users get it, of which what streams by is shown. @param references what its directives refer to, known at its end */
+const turnText = (references: () => References | undefined, shown: readonly string[] = []): TurnText =>
+  new TurnText(
+    {
+      filter: () => shownStream(references),
+      asTold: (text) => parseModelDirectives(cleanText(text), definedOf({ references: references() })).text.trim(),
+    },
+    shown,
+  )
+/** Where a file is to be found is all of it that can be printed. */
+const shownPayload = ({ text = '', media = [] }: Payload): string[] => [text, ...media]
 
 export const chatInTerminal = async (client: Client, options: ChatOptions, terminal: Terminal): Promise<number> => {
   const subscription = await client.events(options.session)
@@ -58,7 +69,8 @@ class Talk {
   /** The turn that is running; directives are answered beside it. */
   #run: string | undefined
   #interrupts = 0
-  #heard = turnText()
+  #references: References | undefined
+  #heard = turnText(() => this.#references)
 
   constructor(client: Client, options: ChatOptions, terminal: Terminal) {
     this.#client = client
@@ -92,7 +104,7 @@ class Talk {
   /** What a turn has said already comes first, as in the conversation. */
   async #join(ids: readonly string[], state: unknown): Promise<void> {
     const texts = await saidSince(this.#client, this.#options.session, ids)
-    this.#heard = turnText(texts)
+    this.#heard = turnText(() => this.#references, texts)
     this.#screen.line(this.#dim(`(a turn is running: ${stateText(state)})`))
     for (const text of texts) this.#screen.line(printable(cleanText(text), 'lines'))
   }
@@ -106,7 +118,8 @@ class Talk {
         break
       case 'started':
         this.#run = event.runId
-        this.#heard = turnText()
+        this.#references = undefined
+        this.#heard = turnText(() => this.#references)
         break
       case 'delta':
         this.#stream(event)
@@ -171,6 +184,7 @@ class Talk {
   }
 
   #finish(event: Extract<RunEvent, { type: 'final' | 'error' | 'aborted' }>): void {
+    if (event.runId === this.#run) this.#references = event.references
     this.#screen.stream(printable(this.#heard.end(), 'lines'))
     this.#screen.endStream()
     for (const text of this.#unsaid(event)) this.#screen.line(printable(text, 'lines'))
@@ -184,7 +198,7 @@ class Talk {
 
   /** What users get and what did not stream by: notices, lines below the answer, what was lost on the way. */
   #unsaid({ runId, text, reply, error }: Extract<RunEvent, { type: 'final' | 'error' | 'aborted' }>): string[] {
-    const texts = reply === undefined || error ? [text] : [reply].flat().map((payload) => payload.text ?? '')
+    const texts = reply === undefined || error ? [text] : [reply].flat().flatMap(shownPayload)
     const missing = runId === this.#run ? this.#heard.missing(texts) : texts.map((text) => ({ text, continues: false }))
     return missing.flatMap((one) => (one.text === '' ? [] : [one.continues ? one.text.trim() : one.text]))
   }

@@ -5,6 +5,7 @@ import type { ErrorBody } from '../../contracts/errors.ts'
 import { addUsage, noUsage, type Usage } from '../../contracts/message.ts'
 import type { ModelCallInput, ModelCallOutput } from '../../contracts/model-call.ts'
 import type { PromptHashes, PromptReport } from '../../contracts/prompt.ts'
+import { joinReferences, noReferences } from '../../contracts/references.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
@@ -34,7 +35,7 @@ export type LoopContext = {
   /** The newest answer; `finish` is how it ended, unless regularly. */
   answer: Pick<LoopOutput, 'text' | 'flat' | 'partial' | 'finish' | 'answerId' | 'model'>
   /** What users may get to see of all steps. */
-  said: Pick<LoopOutput, 'texts' | 'reasoning' | 'toolError' | 'annotations'>
+  said: Pick<LoopOutput, 'texts' | 'references' | 'reasoning' | 'toolError' | 'annotations'>
   totals: Pick<LoopOutput, 'steps' | 'toolCalls' | 'usage' | 'shares' | 'costUsd' | 'compactions'>
   room: Room
   step: Step
@@ -185,9 +186,10 @@ export const spent = ({ totals }: LoopContext, model: string, more: Usage, costU
 
 export const answered = (context: LoopContext, answer: ModelCallOutput): Partial<LoopContext> => {
   const { said, asked, room, startedAt, endedAt } = context
-  const { text, calls, usage, model, credential, at } = answer
+  const { text, references, calls, usage, model, credential, at } = answer
   const { streamed: _, ...before } = asked
   const totals = spent(context, model, usage, answer.costUsd)
+  const texts = text === '' ? said.texts : [...said.texts, text]
   const thoughts = context.input.profile.reasoning === 'on' ? [said.reasoning, answer.reasoning].filter((part) => part !== '').join('\n\n') : ''
   return {
     answer: {
@@ -199,7 +201,7 @@ export const answered = (context: LoopContext, answer: ModelCallOutput): Partial
       answerId: answer.id,
       model,
     },
-    said: { ...said, texts: text === '' ? said.texts : [...said.texts, text], reasoning: thoughts },
+    said: { ...said, texts, reasoning: thoughts, ...(references && { references: joinReferences(said.references ?? noReferences, references) }) },
     totals: { ...totals, steps: totals.steps + 1 },
     asked: { ...before, round: 1, credential: credential ?? asked.credential, ...definedOf({ told: answer.told }) },
     room: { tokens: usage.inputTokens + usage.outputTokens, window: answer.contextTokens ?? room.window, compacted: false, shortened: false },

@@ -3,6 +3,7 @@
 import type { PlaceableEffect } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import { directiveMarks } from '../../contracts/find-references.ts'
 import type { OutgoingChange, TurnHooks } from '../../contracts/hooks.ts'
 import { noUsage } from '../../contracts/message.ts'
 import type { Model, ModelDelta, ModelMessage, ModelResponse } from '../../contracts/model.ts'
@@ -161,6 +162,8 @@ export const callModel =
       credential?.done()
       const contextTokens = model && windowOf(model)
       const costUsd = costOf(usage, model?.info?.price)
+      const finding = directiveMarks.test(shown.text) ? services.references?.(shown.text, prepared?.messages ?? []) : undefined
+      const references = finding && (await finding)
       return {
         kind: 'model',
         id: answerId,
@@ -174,7 +177,7 @@ export const callModel =
         finish,
         at,
         durationMs: Math.max(0, environment.clock.now() - at),
-        ...definedOf({ contextTokens, costUsd, told, repaired: prepared?.mended || undefined, outgoing: shown.changes }),
+        ...definedOf({ references, contextTokens, costUsd, told, repaired: prepared?.mended || undefined, outgoing: shown.changes }),
         ...definedOf({ credential: credential?.id, flat: credential?.flat || undefined }),
         // A fallback was chosen by nobody but its list.
         chosen: {

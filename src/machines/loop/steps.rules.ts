@@ -5,10 +5,10 @@ import type { ModelCallOutput } from '../../contracts/model-call.ts'
 import type { LoopContext } from './loop.context.ts'
 
 /** Whoever runs delegated tools reckons with what each call has used; sessions do that themselves. */
-export const modelEnded = ({ input }: LoopContext, { text, model, usage, costUsd }: ModelCallOutput) => ({
+export const modelEnded = ({ input }: LoopContext, { text, references, model, usage, costUsd }: ModelCallOutput) => ({
   type: 'model.ended' as const,
   text,
-  ...definedOf({ spent: input.delegates && { model, usage, ...definedOf({ costUsd }) } }),
+  ...definedOf({ references, spent: input.delegates && { model, usage, ...definedOf({ costUsd }) } }),
 })
 
 export const stepWanted = ({ totals }: LoopContext): StepReport => ({ type: 'step.wanted', step: totals.steps + 1 })

@@ -169,6 +169,7 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
     model: answer.model,
     ...definedOf({
       reply: published.reply,
+      references: answer.references,
       pendingCalls: answer.pendingCalls,
       attempts: answer.attempts.length === 0 ? undefined : answer.attempts,
       tokens: answer.tokens || undefined,

@@ -5,6 +5,7 @@ import type { Agent } from '../../contracts/agent.ts'
 import type { SandboxMode } from '../../contracts/bench.ts'
 import type { SideInput, SideOutput } from '../../contracts/beside.ts'
 import type { Clock, Environment, Logger } from '../../contracts/environment.ts'
+import type { FindReferences } from '../../contracts/find-references.ts'
 import type { TurnHooks } from '../../contracts/hooks.ts'
 import type { Message } from '../../contracts/message.ts'
 import type { Models } from '../../contracts/model.ts'
@@ -53,6 +54,8 @@ export type TurnServices = {
   files: TurnFiles
   /** Who looks up what is in messages, where somebody does. */
   understanding?: Understanding
+  /** What the directives of an answer refer to, where an extension reads directives. */
+  references?: FindReferences
 }
 
 /** What a turn needs on the node of its session, wherever its works are done. */

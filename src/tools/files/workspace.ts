@@ -207,6 +207,16 @@ export const openInside = async (workspace: Workspace, path: string): Promise<Op
   }
 }
 
+/** Whether {@link openInside} would open the path, without opening it. */
+export const isFileInside = async (workspace: Workspace, path: string): Promise<boolean> => {
+  try {
+    const found = await stat((await resolveInside(workspace, path)).real)
+    return found.isFile() && !hasOtherNames(found)
+  } catch {
+    return false
+  }
+}
+
 /** The folder of a path, and the name in it. */
 export const splitPath = (path: string): { folder: string; name: string } => {
   const names = path.split(/[\\/]/).filter((name) => name !== '' && name !== '.')

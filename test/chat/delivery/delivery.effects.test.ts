@@ -126,12 +126,15 @@ describe('streaming', () => {
   })
 
   test('[OC-63] sound waits for the end, and is a voice message if any part of the answer asked for one', async () => {
-    const turn = await stage({ delivery: short }).start().say('MEDIA: song.mp3\nMEDIA: cover.png\nListen to this.\n\n').pass(1000)
-    expect(turn.sends).toEqual(['block: cover.png', 'block: Listen to this.'])
+    const turn = await stage({ delivery: short })
+      .start()
+      .say('MEDIA: https://example.com/song.mp3\nMEDIA: https://example.com/cover.png\nListen to this.\n\n')
+      .pass(1000)
+    expect(turn.sends).toEqual(['block: https://example.com/cover.png', 'block: Listen to this.'])
 
     await turn.say('[[audio_as_voice]]').end().finish().over()
 
-    expect(turn.channel.sends.at(-1)?.payload).toEqual({ media: ['song.mp3'], voice: true })
+    expect(turn.channel.sends.at(-1)?.payload).toEqual({ media: ['https://example.com/song.mp3'], voice: true })
   })
 
   test('[OC-64, OC-65] the rest goes before the turn ends, and no final says it again', async () => {

@@ -51,11 +51,11 @@ describe('another attempt', () => {
   })
 
   test('takes its sound with it', async () => {
-    const turn = await stage({ delivery: short }).start().say('MEDIA: old.mp3\n').pass()
+    const turn = await stage({ delivery: short }).start().say('MEDIA: https://example.com/old.mp3\n').pass()
 
-    await turn.start().say('MEDIA: new.mp3\n').end().finish().over()
+    await turn.start().say('MEDIA: https://example.com/new.mp3\n').end().finish().over()
 
-    expect(turn.sends).toEqual(['block: new.mp3'])
+    expect(turn.sends).toEqual(['block: https://example.com/new.mp3'])
   })
 
   test('leaves alone what an earlier message of the turn said', async () => {

@@ -1,7 +1,7 @@
-/** A user sees the answer: no reasoning, no tags, but code as it stands (OC-67, 78, 79). */
+/** A user sees the answer: all of it but the reasoning that opens it and the tags around it (OC-67, 78, 79). */
 import { describe, expect, test } from 'vitest'
 import { codeTracker } from '../../../src/chat/delivery/code.rules.ts'
-import { cleanText, type VisibleTextOptions, visibleText } from '../../../src/chat/delivery/visible-text.rules.ts'
+import { cleanText, mayHide, type VisibleTextOptions, visibleText } from '../../../src/chat/delivery/visible-text.rules.ts'
 import { seededRandom } from '../../../src/testing/seeded.ts'
 import { growth, growthMax } from '../../support/growth.ts'
 
@@ -17,14 +17,25 @@ describe('reasoning', () => {
     expect(read([`<${name}>hm, 6 times 7</${name}>\n\nIt is 42.`])).toMatchObject({ text: 'It is 42.', reasoning: 'hm, 6 times 7' })
   })
 
-  test('may stand in several places, in tags with attributes over several lines', () => {
-    const { text, reasoning } = read(['<think budget="3"\nlevel="low">one</think>First. <thought>two</thought>Second.'])
+  test('may stand in several tags, with attributes over several lines', () => {
+    const { text, reasoning } = read(['<think budget="3"\nlevel="low">one</think>\n<thought>two</thought>First. Second.'])
     expect(text).toBe('First. Second.')
     expect(reasoning).toBe('one\ntwo')
   })
 
+  test.each([
+    'First. <thought>two</thought>Second.',
+    'Hello. <think>of you',
+    'Put it into a <thinking> tag.',
+    'a</think>b<think/>c</final>d<final>e',
+    '. <think>x</think>',
+  ])('opens an answer: %s is text', (text) => {
+    expect(read([text])).toMatchObject({ text, reasoning: '' })
+    expect(read(text.split(''))).toMatchObject({ text, reasoning: '' })
+  })
+
   test('that is never closed stays hidden', () => {
-    expect(read(['Hello. <think>secret'])).toMatchObject({ text: 'Hello. ', reasoning: 'secret' })
+    expect(read(['<think>secret'])).toMatchObject({ text: '', reasoning: 'secret' })
   })
 
   test('ends at the first closing tag, of whatever name, also behind a fence that was forgotten', () => {
@@ -32,8 +43,8 @@ describe('reasoning', () => {
     expect(seen('<think>a <think>b</think>Answer')).toBe('Answer')
   })
 
-  test('tags without a partner and empty ones are removed', () => {
-    expect(seen('a</think>b<think/>c</final>d<final>e')).toBe('abcde')
+  test('tags without a partner and empty ones are removed in front of an answer', () => {
+    expect(seen('</think>\n<think/></final> <final>It is 42.')).toBe('It is 42.')
   })
 
   test.each(['a < b and c > d', '<thinker>x</thinker>', '<b>bold</b>', 'List<Thought', '< think>', '<', 'x </', '<thi'])(
@@ -45,8 +56,10 @@ describe('reasoning', () => {
   )
 
   test('a tag in which the text breaks off is not shown', () => {
-    expect(seen('Hello <think')).toBe('Hello ')
-    expect(seen('Hello <final answer="')).toBe('Hello ')
+    expect(seen('<think')).toBe('')
+    expect(seen('<final answer="')).toBe('')
+    expect(seen('<final>42</final')).toBe('42')
+    expect(seen('Hello <think')).toBe('Hello <think')
     expect(read(['<think>deep</think']).reasoning).toBe('deep')
   })
 })
@@ -65,12 +78,12 @@ describe('code', () => {
   })
 
   test('ends where its fence is closed', () => {
-    expect(seen('```\n<think>\n```\n<think>x</think>done')).toBe('```\n<think>\n```\ndone')
+    expect(seen('<final>```\n</final>\n```\n</final>done')).toBe('```\n</final>\n```\ndone')
   })
 
   test('inside a line must end on that line: a lonely backtick hides no tag', () => {
-    expect(seen('it`s <think>secret</think>so\nand `this`')).toBe('it`s so\nand `this`')
-    expect(seen(`\`${'x'.repeat(500)}<think>secret</think>\``)).toBe(`\`${'x'.repeat(500)}\``)
+    expect(seen('<final>it`s </final>so\nand `this`')).toBe('it`s so\nand `this`')
+    expect(seen(`<final>\`${'x'.repeat(500)}</final>\``)).toBe(`\`${'x'.repeat(500)}\``)
   })
 
   test('begins in what is visible: a fence within reasoning is none', () => {
@@ -84,8 +97,9 @@ describe('final tags', () => {
   })
 
   test('where the model must use them, only what stands inside is shown', () => {
-    const text = 'Let me see. <think>hm</think> <final>It is <thought>yes</thought>42.</final> Good? <final>Yes.</final>'
-    expect(seen(text, { finalOnly: true })).toBe('It is 42.Yes.')
+    const text =
+      'Let me see. <think>hm</think> <final>It is <thought>yes</thought>42.</final> Good? <think><final>No.</final></think><final>Yes.</final>'
+    expect(seen(text, { finalOnly: true })).toBe('It is <thought>yes</thought>42.Yes.')
     expect(seen('never used', { finalOnly: true })).toBe('')
   })
 
@@ -96,21 +110,24 @@ describe('final tags', () => {
 
 describe('delta by delta', () => {
   test('text is shown as soon as it cannot be a tag', () => {
-    expect(read(['Hel', 'lo <', 'thi', 'nk>se', 'cret</thi', 'nk> you', ' 1 <', ' 2']).steps).toEqual([
+    expect(read(['<', 'thi', 'nk>se', 'cret</thi', 'nk> Hel', 'lo <thi', 'nk> you', ' 1 <', ' 2']).steps).toEqual([
+      '',
+      '',
+      '',
+      '',
       'Hel',
-      'lo ',
-      '',
-      '',
-      '',
-      ' you',
-      ' 1 ',
-      '< 2',
+      'lo <thi',
+      'nk> you',
+      ' 1 <',
+      ' 2',
       '',
     ])
+    expect(read(['<', 'b>', ' <fin', 'al>']).steps).toEqual(['', '<b>', ' <fin', 'al>', ''])
   })
 
-  test('code within a line is shown when it is complete', () => {
-    expect(read(['see `a', ' b', '` here']).steps).toEqual(['see ', '', '`a b` here', ''])
+  test('code within a line is shown when it is complete, as long as a tag may follow', () => {
+    expect(read(['`a', ' b', '` here', ' `a', ' b`']).steps).toEqual(['', '', '`a b` here', ' `a', ' b`', ''])
+    expect(read(['<final>see `a', ' b', '` here']).steps).toEqual(['see ', '', '`a b` here', ''])
   })
 
   test('white space before the first word is not shown', () => {
@@ -156,7 +173,8 @@ describe('delta by delta', () => {
       }
       expect(read(deltas, options)).toMatchObject({ text: whole, reasoning })
       if (round % 20 === 0) expect(read(text.split(''), options)).toMatchObject({ text: whole, reasoning })
-      if (!/[`~]/.test(text)) expect(whole).not.toMatch(/<\/?(think|thinking|thought|reasoning|final)>/i)
+      if (!options.finalOnly) expect(text.endsWith(whole) || /<\/final>/.test(text)).toBe(true)
+      if (!/[`~]/.test(text)) expect(whole).not.toMatch(/^\s*<\/?(think|thinking|thought|reasoning|final)>/i)
     }
   })
 
@@ -181,9 +199,9 @@ describe('a finished text', () => {
     expect(cleanText('a<final>b</final>', { finalOnly: true })).toBe('b')
   })
 
-  test('does not say a paragraph twice in succession, however it is laid out', () => {
-    expect(cleanText('One.\n\nTwo words.\n\nTwo\nwords.\n\n\nTwo  words.\n\nOne.')).toBe('One.\n\nTwo words.\n\nOne.')
-    expect(cleanText('Same.\n\nSame.')).toBe('Same.')
+  test('keeps a paragraph that follows itself', () => {
+    const text = 'One.\n\nTwo words.\n\nTwo\nwords.\n\n\nTwo  words.\n\nOne.'
+    expect(cleanText(text)).toBe(text)
   })
 
   test('may have a great many lines', () => {
@@ -193,6 +211,23 @@ describe('a finished text', () => {
   test('keeps code that stands there twice', () => {
     const text = '```\na\n\na\n\na\n```\n\n```\nb\n```\n\n```\nb\n```'
     expect(cleanText(text)).toBe(text)
+  })
+})
+
+describe('an answer recorded without references', () => {
+  test.each([
+    ['First. <thought>two</thought>Second.', 'First. Second.'],
+    ['a</think>b<think/>c</final>d<final>e', 'abcde'],
+    ['Hello <think', 'Hello'],
+    ['One.\n\nTwo words.\n\nTwo\nwords.\n\n\nTwo  words.\n\nOne.', 'One.\n\nTwo words.\n\nOne.'],
+    ['```\nYes.\n\nYes.\n```\n\nYes.\n\nYes.', '```\nYes.\n\nYes.\n```\n\nYes.'],
+  ])('is read by the rules of its time: %j', (text, shown) => {
+    expect(cleanText(text, { earlier: true })).toBe(shown)
+    expect(mayHide(text)).toBe(true)
+  })
+
+  test.each(['a < b and c > d', '<thinker>x</thinker>', 'One.\n\nTwo.\n\nOne.', 'Row, row.'])('would be %j today as well', (text) => {
+    expect([cleanText(text), cleanText(text, { earlier: true }), mayHide(text)]).toEqual([text, text, false])
   })
 })
 
