@@ -2,7 +2,7 @@
 import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate'
 import type { Host } from '../actors/index.ts'
 import { actorClock, type Environment, pause } from '../contracts/environment.ts'
-import { errorBody } from '../contracts/errors.ts'
+import { errorBody, isRuntimeError } from '../contracts/errors.ts'
 import { type Lease, type NodeRecord, partitionOf } from '../contracts/placement.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Membership } from './membership.ts'
@@ -108,7 +108,11 @@ export const runNode = ({ membership, record, host, environment, consume, finish
         const say = () =>
           announce()
             .then(() => (++beats % lookEvery === 0 ? membership.refresh() : undefined))
-            .catch((error: unknown) => log.warn({ error: errorBody(error) }, 'this node could not say that it is here'))
+            .catch((error: unknown) => {
+              log.warn({ error: errorBody(error) }, 'this node could not say that it is here')
+              // A transport that was closed stays closed.
+              ended ||= isRuntimeError(error) && error.code === 'closed'
+            })
         const soon = () => {
           timer = clock.setTimeout(() => void say().then(() => ended || soon()), renewMs)
         }

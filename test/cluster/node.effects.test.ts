@@ -22,7 +22,7 @@ afterEach(async () => {
 const open = async () => {
   const clock = aManualClock()
   const environment = { ...anEnvironment(), clock }
-  const { registry } = await openMemory({ environment })
+  const { registry, close } = await openMemory({ environment })
   const member = () => new Membership(registry, environment).open()
   /** @param busy its actors are never done with their work */
   const node = async (id: string, { busy = false } = {}) => {
@@ -38,7 +38,7 @@ const open = async () => {
     await vi.waitFor(() => expect(membership.isAlive(id)).toBe(true))
     return { membership, woken }
   }
-  return { clock, member, node }
+  return { clock, member, node, close, lines: environment.lines }
 }
 
 test('who got a partition while actors of it were at work elsewhere wakes them as soon as that node is dead', async () => {
@@ -75,4 +75,17 @@ test('a node whose actors end their work in a partition that it gave away takes 
   })
 
   await vi.waitFor(() => expect(given.map((one) => membership.lease(one))).toEqual(given.map(() => ({ holder: 'old', previous: null }))))
+})
+
+test('a node whose transport was closed says so once', async () => {
+  const { clock, node, close, lines } = await open()
+  await node('old')
+  await close()
+
+  for (let beat = 0; beat < 10; beat++) {
+    clock.advance(nodeTtlMs)
+    await new Promise((resolve) => void setImmediate(resolve))
+  }
+
+  expect(lines.filter(({ message }) => message === 'this node could not say that it is here')).toHaveLength(1)
 })
