@@ -31,7 +31,8 @@ As JSON on \`statecast.in.session.<key>\`, and behind every command below. A mes
 ${SessionCommand.options.map(sessionCommand).join('\n')}
 ## Commands
 
-One list, the same on every interface: \`POST /rpc/<command>\` and \`statecast.api.<command>\` take the fields as a JSON object.
+One list, the same on every interface: \`POST /rpc/<command>\` and \`statecast.api.<command>\` take the fields as a JSON object. Send numbers of more than 15 digits as text: one that JavaScript
+cannot keep is refused.
 
 ${Object.entries(commands)
   .map(([name, schema]) => section(`\`${name}\``, jsonSchema(schema)))

@@ -1,5 +1,8 @@
 /** `statecast config`: what is configured, and how it is changed. */
+
 import type { Client } from '../client/index.ts'
+import { isRuntimeError } from '../contracts/errors.ts'
+import { parseExact } from '../contracts/exact-json.ts'
 import { connect } from './connect.ts'
 import type { Globals } from './globals.ts'
 import { exitCodes, note, print, printable, printJson } from './output.ts'
@@ -37,8 +40,9 @@ export const configGet = (options: Globals, key?: string): Promise<number> =>
 /** A value is JSON where it is some, and a text otherwise: nobody quotes the name of a model twice. */
 const valueIn = (text: string): unknown => {
   try {
-    return JSON.parse(text)
-  } catch {
+    return parseExact(text, 'value')
+  } catch (error) {
+    if (isRuntimeError(error)) throw error
     return text
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Client } from '../client/index.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { parseExact } from '../contracts/exact-json.ts'
 import type { ForkChange } from '../contracts/fork.ts'
 import { shownAddress } from '../contracts/subjects.ts'
 import type { Forked } from '../runtime/index.ts'
@@ -75,8 +76,9 @@ const changeIn = ({ change, event }: ForkOptions): ForkChange | undefined => {
 
 const eventIn = (text = ''): ForkChange['event'] => {
   try {
-    return JSON.parse(text)
+    return parseExact(text, 'event') as ForkChange['event']
   } catch (cause) {
+    if (isRuntimeError(cause)) throw cause
     throw new RuntimeError('bad_request', 'what is different in the event has to be JSON', {
       cause,
       field: 'event',

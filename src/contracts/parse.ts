@@ -2,7 +2,8 @@
 
 import type { z } from 'zod'
 
-import { RuntimeError } from './errors.ts'
+import { isRuntimeError, RuntimeError } from './errors.ts'
+import { parseExact } from './exact-json.ts'
 
 /** @param hint where it is said what fits @throws RuntimeError bad_request, too_large */
 export const parseInput = <Schema extends z.ZodType>(schema: Schema, input: unknown, hint = 'see docs/reference/messages.md'): z.output<Schema> => {
@@ -23,15 +24,16 @@ export const parseInput = <Schema extends z.ZodType>(schema: Schema, input: unkn
 }
 
 /**
- * The JSON in some bytes.
+ * The JSON in some bytes. A number that would become another one is refused.
  * @param noun what it was to be, as in `the message is not JSON` @param empty what no text at all stands for @throws RuntimeError bad_request
  */
 export const parseJson = (bytes: Uint8Array, noun: string, hint: string, empty?: object): unknown => {
   let json: unknown
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    json = empty !== undefined && text.trim() === '' ? empty : JSON.parse(text)
+    json = empty !== undefined && text.trim() === '' ? empty : parseExact(text, noun)
   } catch (cause) {
+    if (isRuntimeError(cause)) throw cause
     throw new RuntimeError('bad_request', `the ${noun} is not JSON`, { cause, hint })
   }
   checkDepth(json, noun)

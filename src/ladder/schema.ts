@@ -1,5 +1,7 @@
 /** Schemas of any library that follows Standard Schema, zod among them. */
+
 import { z } from 'zod'
+import { isRuntimeError, parseExact, type RuntimeError } from '../index.ts'
 import { LadderError, type LadderErrorBody, wordsOf } from './errors.ts'
 import { schema as schemaKind, valueIn } from './given.ts'
 
@@ -90,14 +92,18 @@ export const jsonIn = (text: string): unknown => {
   const trimmed = text.trim()
   const isFenced = trimmed.startsWith('```') && trimmed.endsWith('```') && trimmed.includes('\n')
   try {
-    return JSON.parse(isFenced ? trimmed.slice(trimmed.indexOf('\n'), -3) : trimmed)
+    return parseExact(isFenced ? trimmed.slice(trimmed.indexOf('\n'), -3) : trimmed, 'answer')
   } catch (cause) {
+    if (isRuntimeError(cause)) throw inexact(cause)
     throw new LadderError('SCHEMA_VALIDATION_FAILED', `the answer is no JSON: ${(cause as Error).message}`, {
       cause,
       hint: 'with repair: 1 the model is asked again and told what is wrong; the offline stand-in writes no JSON, and has to be replaced by a script or a model',
     })
   }
 }
+
+const inexact = (cause: RuntimeError): LadderError =>
+  new LadderError('SCHEMA_VALIDATION_FAILED', cause.message, { cause, hint: `with repair: 1 the model is asked again; ${cause.hint}` })
 
 /** The JSON in an answer that fits, and what its schema makes of it. @throws LadderError SCHEMA_VALIDATION_FAILED */
 export const readAnswer = async <Output>(schema: Schema<Output>, text: string, what: string): Promise<{ json: unknown; value: Output }> => {
@@ -147,8 +153,9 @@ const valueAt = (text: string, begin: number): { length: number; value: unknown 
     else if (character === '{' || character === '[') depth++
     else if ((character === '}' || character === ']') && --depth === 0)
       try {
-        return { length: at + 1 - begin, value: JSON.parse(text.slice(begin, at + 1)) as unknown }
-      } catch {
+        return { length: at + 1 - begin, value: parseExact(text.slice(begin, at + 1), 'answer') }
+      } catch (cause) {
+        if (isRuntimeError(cause)) throw inexact(cause)
         return undefined
       }
   }

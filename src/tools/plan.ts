@@ -1,8 +1,10 @@
 /** From what the model wrote to what the machine may run: everything that is known of a call before it runs. */
+
 import { z } from 'zod'
 import { definedOf } from '../contracts/defined.ts'
 import type { Logger } from '../contracts/environment.ts'
-import { messageOf } from '../contracts/errors.ts'
+import { isRuntimeError, messageOf } from '../contracts/errors.ts'
+import { longNumber, parseExact } from '../contracts/exact-json.ts'
 import { isSendableName, type ModelToolCall } from '../contracts/model.ts'
 import { depthMax } from '../contracts/plain.ts'
 import type { PlannedCall, Tool } from '../contracts/tool.ts'
@@ -79,8 +81,9 @@ const checkInput = (tool: Tool, text: string, log?: Logger): Checked => {
   if (text.length > inputCharsMax) return { ok: false, message: `the input has ${text.length} characters; at most ${inputCharsMax} are allowed` }
   let json: unknown
   try {
-    json = text.trim() === '' ? {} : JSON.parse(text)
+    json = text.trim() === '' ? {} : longNumber.test(text) ? parseExact(text, 'input') : JSON.parse(text)
   } catch (thrown) {
+    if (isRuntimeError(thrown)) return { ok: false, message: `${thrown.message}: ${thrown.hint}` }
     return { ok: false, message: `the input is not valid JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}` }
   }
   const hostile = hostileShape(json)

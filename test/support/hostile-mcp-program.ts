@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
 const deed = process.argv[2] ?? ''
-const say = (message: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+const say = (message: object): void =>
+  void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message }).replaceAll('"MAX"', '18446744073709551615')}\n`)
 const object = { type: 'object' }
 
 /** Lists within lists, `depth` of them. */
@@ -39,6 +40,9 @@ const toolsOf: Record<string, () => object[]> = {
     { name: 'doubling', inputSchema: { ...object, properties: { a: { $ref: '#/$defs/d0' } }, $defs: { ...doubling, d30: { type: 'string' } } } },
     { name: 'circle', inputSchema: { ...object, properties: { a: { $ref: '#/$defs/c' } }, $defs: { c: { allOf: [{ $ref: '#/$defs/c' }] } } } },
   ],
+  digits: () => [
+    { name: 'find', inputSchema: { ...object, properties: { id: { type: 'integer', maximum: 'MAX' } } }, annotations: { readOnlyHint: true } },
+  ],
 }
 
 if (deed === 'garbage') process.stdout.write(`starting …\n${'\u0000\u00ff{'.repeat(1000)}\n[1,2\n"text"\n{"jsonrpc":"1.0"}\n`)
@@ -65,7 +69,10 @@ for await (const line of createInterface({ input: process.stdin })) {
     const piece = 'x'.repeat(1024 * 1024)
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`)
     for (let count = 0; count < 1024; count++) if (!process.stdout.write(piece)) await once(process.stdout, 'drain')
-  } else if (deed === 'asks') say({ id: 'q1', method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } })
+  } else if (deed === 'digits')
+    // As programs write it whose integers have 64 bits.
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"id":1497549923779084388,"small":7}}}\n`)
+  else if (deed === 'asks') say({ id: 'q1', method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } })
   else if (deed === 'answers-shapeless') say({ id, result: { content: 7 } })
   else if (deed === 'refuses') say({ id, error: { code: -32_602, message: 'no city of that name' } })
   else if (deed !== 'hangs')

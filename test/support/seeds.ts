@@ -32,6 +32,7 @@ export const budgets: Readonly<Record<string, Budget>> = {
   'client/socket/chat-view.property': { short: 100 },
   'contracts/constant': { short: 100 },
   'contracts/delta-cursor': { short: 500 },
+  'contracts/exact-json': { short: 300 },
   'contracts/subjects': { short: 2_000 },
   'contracts/wildcard': { short: 100 },
   'crash/kill-points': { long: 1 },

@@ -1,5 +1,6 @@
 /** The body of a request: bounded, UTF-8, JSON. */
-import { RuntimeError } from '../../contracts/errors.ts'
+import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import { parseExact } from '../../contracts/exact-json.ts'
 import { checkDepth } from '../../contracts/parse.ts'
 
 const bodyBytesMax = 1024 * 1024
@@ -8,8 +9,12 @@ export const largeBytesMax = 8 * 1024 * 1024
 /** Read and thrown away beyond that: who is still sending would not see the answer. */
 const discardBytesMax = 16 * 1024 * 1024
 
-/** @param bytesMax default 1 MiB @returns the JSON of the body, `{}` for an empty one @throws RuntimeError too_large, bad_request, cancelled when the client broke off */
-export const bodyOf = async (request: Request, bytesMax = bodyBytesMax): Promise<unknown> => parsed(await textOf(request, bytesMax))
+/**
+ * @param bytesMax default 1 MiB @param exact whether a number is refused that would become another one: not where numbers only tune a model (`seed`)
+ * @returns the JSON of the body, `{}` for an empty one @throws RuntimeError too_large, bad_request, cancelled when the client broke off
+ */
+export const bodyOf = async (request: Request, bytesMax = bodyBytesMax, { exact = true } = {}): Promise<unknown> =>
+  parsed(await textOf(request, bytesMax), exact)
 
 /** @param noun what is said to be too large @param hint what to do then @throws RuntimeError too_large, cancelled when the client broke off */
 export const bytesOf = async (
@@ -44,12 +49,13 @@ const textOf = async (request: Request, bytesMax: number): Promise<string> => {
   }
 }
 
-const parsed = (text: string): unknown => {
+const parsed = (text: string, exact: boolean): unknown => {
   if (text.trim() === '') return {}
   let json: unknown
   try {
-    json = JSON.parse(text)
+    json = exact ? parseExact(text, 'body') : JSON.parse(text)
   } catch (cause) {
+    if (isRuntimeError(cause)) throw cause
     throw new RuntimeError('bad_request', `the body is not JSON: ${cause instanceof Error ? cause.message : ''}`, { hint: 'send one JSON object' })
   }
   checkDepth(json, 'body')

@@ -122,7 +122,7 @@ export const openAiRoutes = ({ runtime, log, clock, closing, admit, occupy }: Op
   })
 
   app.post('/v1/chat/completions', async (context) => {
-    const asked = chatRequest(await bodyOf(context.req.raw, largeBytesMax), isNamed(context))
+    const asked = chatRequest(await bodyOf(context.req.raw, largeBytesMax, { exact: false }), isNamed(context))
     const answering = await answer(context, asked)
     const { session, run, pieces, created } = answering
     const facts = { id: nameOf('chatcmpl-', session.key, run.id), created, model: asked.model, usage: asked.usage }
@@ -131,7 +131,7 @@ export const openAiRoutes = ({ runtime, log, clock, closing, admit, occupy }: Op
   })
 
   app.post('/v1/responses', async (context) => {
-    const asked = responsesRequest(await bodyOf(context.req.raw, largeBytesMax), isNamed(context))
+    const asked = responsesRequest(await bodyOf(context.req.raw, largeBytesMax, { exact: false }), isNamed(context))
     const answering = await answer(context, asked)
     const { session, run, pieces, created } = answering
     const { model, store, previous, instructions, effort, given } = asked

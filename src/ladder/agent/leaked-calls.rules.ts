@@ -2,6 +2,7 @@
  * Calls of tools that a model has written into its text, as JSON, where it should have made them. A reader of the text in pieces: however it is cut, it comes to
  * the same. Pure.
  */
+import { withDigitsAsText } from '../../index.ts'
 
 export type LeakedCall = { name: string; input: Record<string, unknown> }
 /** What has been read and not been told: it may yet turn out to be a call. */
@@ -122,7 +123,7 @@ const enclosed = (all: string, at: number, from: number, closer: string): Unit =
 const isJson = (text: string): boolean => parsed(text) !== undefined
 const parsed = (text: string): unknown => {
   try {
-    return JSON.parse(text) as unknown
+    return JSON.parse(withDigitsAsText(text)) as unknown
   } catch {
     return undefined
   }

@@ -1,7 +1,9 @@
 /** A model whose calls of tools are caught where it writes them into its text. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Model, ModelRequest, ModelResponse, Tool } from '../../index.ts'
+import { withDigitsAsText } from '../../index.ts'
 import { type Fits, type LeakedCall, nothingRead, type Reading, readEnd, readPiece } from './leaked-calls.rules.ts'
 
 /** Whoever listens reads no call, and no piece of one; the answer has it among its calls, unless the model has made it as well. */
@@ -43,7 +45,7 @@ const withCalls = (response: ModelResponse, { messages }: ModelRequest, fits: Fi
 const isMade = ({ name, input }: LeakedCall, { calls }: ModelResponse): boolean =>
   calls.some((call) => {
     try {
-      return call.name === name && isDeepStrictEqual(JSON.parse(call.input === '' ? '{}' : call.input), input)
+      return call.name === name && isDeepStrictEqual(JSON.parse(call.input === '' ? '{}' : withDigitsAsText(call.input)), input)
     } catch {
       return false
     }

@@ -1,5 +1,7 @@
 /** What a request asks for: read, bounded, and checked before anything runs. */
+
 import { z } from 'zod'
+import { isRuntimeError, parseExact } from '../../index.ts'
 import { Refusal } from './refusal.ts'
 
 const Body = z.strictObject({
@@ -44,8 +46,9 @@ export const askedIn = async (
 const parsed = (text: string): unknown => {
   if (text.trim() === '') return {}
   try {
-    return JSON.parse(text)
+    return parseExact(text, 'body')
   } catch (error) {
+    if (isRuntimeError(error)) throw new Refusal('bad_request', error.message, { hint: error.hint ?? '' })
     throw new Refusal('bad_request', `the body is no JSON: ${(error as Error).message}`, { hint: 'send one JSON object' })
   }
 }

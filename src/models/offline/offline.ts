@@ -2,6 +2,7 @@
 
 import { definedOf } from '../../contracts/defined.ts'
 import type { Clock } from '../../contracts/environment.ts'
+import { withDigitsAsText } from '../../contracts/exact-json.ts'
 import { fileLine } from '../../contracts/file.ts'
 import type { AssistantMessage, ToolMessage } from '../../contracts/message.ts'
 import type { Model, ModelFile, ModelMessage } from '../../contracts/model.ts'
@@ -132,7 +133,7 @@ const namedCall = (text: string, toolNames: readonly string[]): { name: string; 
   const [, name, json] = /^\s*(?:call\s+)?([A-Za-z0-9_-]{1,64})\s*(\{.*\})\s*$/s.exec(text) ?? []
   if (name === undefined || json === undefined || !toolNames.includes(name)) return undefined
   try {
-    return { name, input: JSON.parse(json) as unknown }
+    return { name, input: JSON.parse(withDigitsAsText(json)) as unknown }
   } catch {
     return undefined
   }

@@ -1,4 +1,5 @@
 /** `fetch` for servers that may answer anything: an answer that is too long, or that breaks off, becomes an error of its request. */
+import { withDigitsAsText } from '../../contracts/exact-json.ts'
 import { lostCode, messageBytesMax, type RpcMessage, tooLong } from './wire.ts'
 
 type Id = string | number | undefined
@@ -18,7 +19,7 @@ export const boundedFetch = async (url: string | URL, init?: RequestInit): Promi
   const id = idIn(init?.body)
   if (headers.get('content-type')?.includes('text/event-stream')) return made(streamOf(guardedEvents(body, id)))
   const { bytes, whole } = await readUpTo(body, messageBytesMax)
-  return made(whole || id === undefined ? bytes : JSON.stringify(tooLong(id)))
+  return made(whole || id === undefined ? withDigitsAsText(new TextDecoder().decode(bytes)) : JSON.stringify(tooLong(id)))
 }
 
 const streamOf = (parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
@@ -69,13 +70,20 @@ async function* guardedEvents(body: ReadableStream<Uint8Array>, id: Id): AsyncGe
         numbered ||= /^id:/m.test(text)
         answered = /"(?:result|error)"\s*:/.test(text) && text.includes(`"id":${JSON.stringify(id)}`)
       }
-      yield new Uint8Array(whole)
+      yield exactEvent(whole)
     }
   } catch {
     // It has broken off, which is an end as well.
   }
   if (!answered && !numbered && id !== undefined)
     yield event({ jsonrpc: '2.0', id, error: { code: lostCode, message: 'the connection ended before the answer' } })
+}
+
+/** The SDK reads a message with `JSON.parse`: the digits that it would lose reach it as text. */
+const exactEvent = (event: Buffer): Uint8Array => {
+  const text = event.toString()
+  const exact = withDigitsAsText(text)
+  return exact === text ? new Uint8Array(event) : new TextEncoder().encode(exact)
 }
 
 const event = (message: RpcMessage): Uint8Array => new TextEncoder().encode(`data: ${JSON.stringify(message)}\n\n`)

@@ -1,4 +1,5 @@
 /** Lines of JSON from a program that may write anything: what is too long is thrown away while it comes, and costs no memory. */
+import { withDigitsAsText } from '../../contracts/exact-json.ts'
 import { endlessBytes, messageBytesMax, type RpcMessage, tooLong } from './wire.ts'
 
 type Reader = {
@@ -73,7 +74,7 @@ export class LineReader {
 
 const messageIn = (line: string): RpcMessage | undefined => {
   try {
-    const value: unknown = JSON.parse(line)
+    const value: unknown = JSON.parse(withDigitsAsText(line))
     return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0' ? (value as RpcMessage) : undefined
   } catch {
     return undefined

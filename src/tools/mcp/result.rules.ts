@@ -1,4 +1,5 @@
 /** What an MCP server answers to a call, as the result of a tool. */
+import { withDigitsAsText } from '../../contracts/exact-json.ts'
 
 type Part = { type: string; [key: string]: unknown }
 export type McpResult = { content?: readonly Part[] | undefined; structuredContent?: unknown; isError?: boolean | undefined }
@@ -42,7 +43,7 @@ export const outputOf = (result: McpResult): unknown => {
 /** Servers repeat what is structured as its JSON, for clients that read text alone. */
 const isSame = (said: string, structured: unknown): boolean => {
   try {
-    return JSON.stringify(JSON.parse(said)) === JSON.stringify(structured)
+    return JSON.stringify(JSON.parse(withDigitsAsText(said))) === JSON.stringify(structured)
   } catch {
     return false
   }

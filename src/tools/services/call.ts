@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { definedOf } from '../../contracts/defined.ts'
 import { type ErrorCode, isRuntimeError, messageOf, RuntimeError } from '../../contracts/errors.ts'
+import { withDigitsAsText } from '../../contracts/exact-json.ts'
 import { redact } from '../../contracts/redact.ts'
 import { instanceName, type Tool, type ToolContext } from '../../contracts/tool.ts'
 import type { Bus } from '../../contracts/transport.ts'
@@ -115,7 +116,8 @@ const resultIn = (name: string, data: Uint8Array, bytesMax: number): unknown => 
       hint: 'answer with less: a part, a page, a summary',
     })
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data))
+    // What the model is told keeps its digits, as text.
+    return JSON.parse(withDigitsAsText(new TextDecoder('utf-8', { fatal: true }).decode(data)))
   } catch (cause) {
     throw new RuntimeError('tool_output', `tool "${name}": its service answered with something that is not JSON: ${messageOf(cause).slice(0, 200)}`, {
       hint: 'the service must answer with JSON in UTF-8, `null` for nothing',

@@ -1,5 +1,6 @@
 /** What a fork is called, and which recorded inputs somebody would change. */
-import { messageOf } from '../../../../src/contracts/errors.ts'
+import { isRuntimeError, messageOf } from '../../../../src/contracts/errors.ts'
+import { parseExact } from '../../../../src/contracts/exact-json.ts'
 import type { ForkChange } from '../../../../src/contracts/fork.ts'
 import type { AnyEvent } from '../../../../src/contracts/journal.ts'
 import { isRecord } from '../../../../src/contracts/record.rules.ts'
@@ -86,10 +87,10 @@ export const draftTrouble = ({ kind }: Changeable, draft: string): string | unde
   // What does not look like JSON is a text, which a result may be.
   if (kind !== 'event' && !/^\s*[[{]/.test(draft)) return undefined
   try {
-    const holdsFields = isRecord(JSON.parse(draft))
+    const holdsFields = isRecord(parseExact(draft, 'text'))
     return kind === 'event' && !holdsFields ? 'An event holds fields: write an object, such as {"amount": 5}.' : undefined
   } catch (error) {
-    return `This is not JSON: ${messageOf(error)}.`
+    return `${isRuntimeError(error) ? 'This cannot be kept' : 'This is not JSON'}: ${messageOf(error)}.`
   }
 }
 
