@@ -4,7 +4,7 @@ import type { ErrorBody } from './errors.ts'
 import type { Usage } from './message.ts'
 import type { Profile } from './profile.ts'
 import { sideTextMax } from './side-question.rules.ts'
-import { isWhole, textMax, wholeOnly } from './text.ts'
+import { isWhole, messageText, textMax, wholeOnly } from './text.ts'
 
 export const labelMax = 100
 
@@ -12,7 +12,7 @@ export const labelMax = 100
 const InjectCommand = z.strictObject({
   type: z.literal('inject').describe('put a message of the assistant into the conversation; no model is asked'),
   id: z.string().min(1).max(200).refine(isWhole, wholeOnly).describe('idempotency key'),
-  text: z.string().min(1).max(textMax).refine(isWhole, wholeOnly).describe('what the assistant is to have said'),
+  text: messageText(textMax).min(1).describe('what the assistant is to have said'),
   label: z
     .string()
     .min(1)
@@ -26,7 +26,7 @@ const InjectCommand = z.strictObject({
 const SideCommand = z.strictObject({
   type: z.literal('side').describe('ask something beside the conversation: answered from it while its turn goes on, and no part of it'),
   id: z.string().min(1).max(200).refine(isWhole, wholeOnly).describe('idempotency key'),
-  text: z.string().min(1).max(sideTextMax).refine(isWhole, wholeOnly).describe('the question'),
+  text: messageText(sideTextMax).min(1).describe('the question'),
   model: z.string().min(1).max(200).optional().describe('another model for this question'),
 })
 

@@ -12,7 +12,7 @@ import { Origin } from './reply.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges, Toggles } from './settings.ts'
 import { SkillFilter } from './skill.ts'
 import { maxIdBytes } from './subjects.ts'
-import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './text.ts'
+import { callIdMax, isWhole, messageText, noteMax, textMax, wholeOnly } from './text.ts'
 import type { ToolOutcome } from './tool.ts'
 import type { Approval, Attempt, TranscriptNote, TurnOutput } from './turn.ts'
 import type { Unread } from './understanding.ts'
@@ -24,7 +24,7 @@ const MessageId = z.string().min(1).max(messageIdMax).refine(isWhole, wholeOnly)
 const SessionCommands = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('message').describe('say something to the agent'),
-    text: z.string().max(textMax).refine(isWhole, wholeOnly).describe('what is said; empty only beside files or results'),
+    text: messageText(textMax).describe('what is said; empty only beside files or results'),
     files: FileRefs.optional().describe('sent with it: files that were uploaded before, which files.put answered'),
     clientTools: ClientTools.optional().describe('tools that the sender runs: a call of one ends the run with the call'),
     toolResults: ClientResults.optional().describe('results of the calls with which the run before has ended'),
@@ -76,7 +76,7 @@ const SessionCommands = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('clear').describe('drop all messages that wait') }),
   z.strictObject({
     type: z.literal('note').describe('tell the model, before the next message, that something has happened'),
-    text: z.string().min(1).max(noteMax),
+    text: messageText(noteMax).min(1),
   }),
   ...besideCommands,
 ])

@@ -1,7 +1,7 @@
 /** Messages of a request as the model is told them: all but the newest one as lines that nobody can forge, since each is one JSON object. */
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Attachment } from '../../contracts/file.ts'
-import { isWhole, textMax, wholeOnly } from '../../contracts/text.ts'
+import { cleaned, isWhole, nulMessage, textMax, wholeOnly } from '../../contracts/text.ts'
 import { decodedContent } from '../../runtime/index.ts'
 
 /** A message of a request; what a tool call holds beside its text stands there too. */
@@ -56,13 +56,16 @@ export const newestOf = (messages: readonly ToldAt[], field: string): { before: 
   const { files = [] } = newest.told
   if (text === '' && files.length === 0) throw refused('the newest message is empty', newest.at, 'say something')
   if (!isWhole(text)) throw refused(`the newest message ${wholeOnly}`, newest.at, 'mend the text')
+  if (text.includes('\0')) throw refused(`the newest message ${nulMessage}`, newest.at, 'leave it out')
   return { before: [...messages.slice(0, index), ...behind].map(({ told }) => withoutFiles(told)), text, files }
 }
 
 /** What was sent earlier the model is told of: what is in it goes with its own message. */
 const withoutFiles = ({ files, ...told }: Told): Told =>
   files === undefined
-    ? told
+    ? typeof told.content === 'string'
+      ? { ...told, content: cleaned(told.content) }
+      : told
     : { ...told, content: [told.content ?? '', ...files.map(({ fileName = 'a file' }) => `[${fileName} was sent here]`)].join(' ').trim() }
 
 const textTypes = new Set<unknown>(['text', 'input_text', 'output_text', 'refusal'])
