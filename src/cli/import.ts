@@ -1,8 +1,10 @@
 /** `statecast import`: a conversation or actor from a file (src/client/trace-file.ts) resumes here, in the middle of a turn too. */
+
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import type { Imported } from '../api/index.ts'
 import { parseTraceFile } from '../client/index.ts'
+import { withoutMark } from '../contracts/byte-order-mark.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { formatAddress } from '../contracts/subjects.ts'
 import { connect } from './connect.ts'
@@ -61,7 +63,7 @@ const page = <Frame extends { bytes: string }>(frames: readonly Frame[], at: num
 
 const read = async (file: string): Promise<string> => {
   try {
-    return file === '-' ? await text(streams().stdin) : await readFile(resolvePath(file), 'utf8')
+    return file === '-' ? await text(streams().stdin) : withoutMark(await readFile(resolvePath(file), 'utf8'))
   } catch (cause) {
     throw new RuntimeError('bad_request', `${file} cannot be read`, {
       cause,

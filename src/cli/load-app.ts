@@ -5,6 +5,7 @@ import { registerHooks } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type ChatOptions, chat } from '../chat/index.ts'
+import { withoutMark } from '../contracts/byte-order-mark.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Tool } from '../contracts/tool.ts'
@@ -87,7 +88,7 @@ type JsonApp = Omit<RuntimeOptions, 'agents' | 'extensions'> & { agents?: JsonAg
  * far as it is JSON; `extensions` are paths from the folder of the file, beside chat, unless that is `false`.
  */
 const fromJson = (path: string): RuntimeOptions => {
-  const { agents, chat: withPeople, extensions: named, ...rest } = JSON.parse(readFileSync(path, 'utf8')) as JsonApp
+  const { agents, chat: withPeople, extensions: named, ...rest } = JSON.parse(withoutMark(readFileSync(path, 'utf8'))) as JsonApp
   const parts = { workspace: rest.workspace ?? surroundings().cwd(), clock: systemClock }
   return {
     ...rest,

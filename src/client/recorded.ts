@@ -1,6 +1,8 @@
 /** Traces that were exported, as files of a folder: what CI folds. */
+
 import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { withoutMark } from '../contracts/byte-order-mark.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
@@ -73,7 +75,7 @@ const opened = (file: string, from: string): ReturnType<Recorded['open']> => {
 
 const readText = (file: string, from: string): string => {
   try {
-    return readFileSync(resolve(from, file), 'utf8')
+    return withoutMark(readFileSync(resolve(from, file), 'utf8'))
   } catch (cause) {
     throw new RuntimeError('bad_request', `${file} cannot be read`, { cause, field: 'traces', hint: exportHint })
   }

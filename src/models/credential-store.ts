@@ -1,6 +1,8 @@
 /** Credentials kept in a file of their own, which nobody but its owner may read. */
+
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { withoutMark } from '../contracts/byte-order-mark.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type Credentials, checkCredentials } from './credentials.ts'
 
@@ -27,7 +29,7 @@ export const readCredentialStore = (file: string | undefined, from: string = pro
   }
   let parsed: unknown
   try {
-    parsed = JSON.parse(text)
+    parsed = JSON.parse(withoutMark(text))
   } catch {
     // What the parser says repeats what it has read.
     throw refuse('bad_request', 'is not JSON', 'write { "anthropic": [{ "id": "work", "type": "key", "value": "…" }] }')

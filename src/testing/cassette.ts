@@ -1,7 +1,9 @@
 /** What a model was asked and has answered, kept as plain JSON: in an object, or in a file that can be read and committed. */
+
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
+import { withoutMark } from '../contracts/byte-order-mark.ts'
 import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import type { ErrorBody, ModelDelta, ModelResponse } from '../index.ts'
 
@@ -56,7 +58,7 @@ const read = async (file: string, isNeeded: boolean): Promise<Cassette> => {
     throw new RuntimeError('not_found', `the cassette "${file}" cannot be read`, { cause, hint: "record it first: mode: 'record'" })
   }
   try {
-    return checked(JSON.parse(text), `the cassette "${file}"`)
+    return checked(JSON.parse(withoutMark(text)), `the cassette "${file}"`)
   } catch (cause) {
     if (cause instanceof RuntimeError) throw cause
     throw new RuntimeError('bad_request', `the cassette "${file}" is no JSON: ${messageOf(cause)}`, { cause, hint: 'record it anew' })

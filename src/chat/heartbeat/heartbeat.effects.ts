@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fromTask, registerMachine } from '../../actors/index.ts'
 import type { Heartbeat } from '../../contracts/agent.ts'
+import { withoutMark } from '../../contracts/byte-order-mark.ts'
 import type { Channel } from '../../contracts/channel.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { pause } from '../../contracts/environment.ts'
@@ -85,7 +86,10 @@ const look = async ({ shared, agents, channels, workspace }: Parts, { agent: nam
     now: at,
     ...definedOf({ hours: heartbeat?.activeHours }),
     busy: snapshot !== undefined && snapshot.value !== 'awaiting-input',
-    checklist: heartbeat?.checklist === undefined ? undefined : await readFile(join(workspace, heartbeat.checklist), 'utf8').catch(() => undefined),
+    checklist:
+      heartbeat?.checklist === undefined
+        ? undefined
+        : await readFile(join(workspace, heartbeat.checklist), 'utf8').then(withoutMark, () => undefined),
     visibility,
   })
   const ready = channel === undefined || (await isReady(channel, shared))

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Tool } from '../../contracts/tool.ts'
 import { tool } from '../tool.ts'
+import { isDone, type Place, placesOf, replacedAt } from './edit.rules.ts'
 import { notText, shown } from './refusals.ts'
 import { hashOfBytes, replaceable, replaceFile, withFolderOf } from './replace-file.ts'
 import { openIn, type Workspace } from './workspace.ts'
@@ -63,7 +64,7 @@ const edited = (path: string, text: string, old: string, wanted: string, all: bo
     throw new RuntimeError('not_found', `the text does not occur in "${shown(path)}"`, {
       field: 'old',
       data: { occurrences: 0 },
-      hint: 'read the file and copy the text exactly, white space and line ends included',
+      hint: 'read the file and copy the text exactly, white space included',
     })
   if (places.length > 1 && !all)
     throw new RuntimeError('conflict', `the text occurs ${places.length} times in "${shown(path)}", in the lines ${linesOf(text, places)}`, {
@@ -71,29 +72,10 @@ const edited = (path: string, text: string, old: string, wanted: string, all: bo
       data: { occurrences: places.length },
       hint: 'give more of what stands around it, or all: true',
     })
-  if (!all) return { text: text.slice(0, first) + wanted + text.slice(first + old.length), replaced: 1 }
-  return { text: text.split(old).join(wanted), replaced: places.length }
+  return { text: replacedAt(text, all ? places : [first], wanted), replaced: all ? places.length : 1 }
 }
 
-/** This call was interrupted: it had done its work where what it wants is there, and what it replaces is nowhere else. */
-const isDone = (text: string, old: string, wanted: string): boolean => {
-  const done = placesOf(text, wanted)
-  if (wanted !== '' && done.length === 0) return false
-  let next = 0
-  return placesOf(text, old).every((at) => {
-    while (next < done.length && (done[next] as number) + wanted.length < at + old.length) next++
-    return next < done.length && (done[next] as number) <= at
-  })
-}
-
-const placesOf = (text: string, part: string): number[] => {
-  const places: number[] = []
-  if (part === '') return places
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) places.push(at)
-  return places
-}
-
-const linesOf = (text: string, places: number[]): string => {
-  const shownLines = places.slice(0, 10).map((at) => text.slice(0, at).split('\n').length)
+const linesOf = (text: string, places: readonly Place[]): string => {
+  const shownLines = places.slice(0, 10).map(({ at }) => text.slice(0, at).split('\n').length)
   return `${shownLines.join(', ')}${places.length > 10 ? ' …' : ''}`
 }

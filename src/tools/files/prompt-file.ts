@@ -1,4 +1,5 @@
 /** Files of the workspace that stand in a prompt. */
+import { withoutMark } from '../../contracts/byte-order-mark.ts'
 import { isRuntimeError } from '../../contracts/errors.ts'
 import type { PromptFile } from '../../contracts/prompt.ts'
 import { openInside } from './workspace.ts'
@@ -13,7 +14,7 @@ export const promptFile = async (workspace: string, path: string): Promise<Promp
     try {
       const buffer = Buffer.alloc(Math.min(found.size, bytesMax))
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
-      const text = buffer.toString('utf8', 0, bytesRead).replaceAll('\0', '')
+      const text = withoutMark(buffer.toString('utf8', 0, bytesRead)).replaceAll('\0', '')
       return { path, text, chars: found.size > bytesRead ? found.size : text.length }
     } finally {
       await handle.close()

@@ -4,6 +4,7 @@ import { constants, type Stats } from 'node:fs'
 import { lstat, open, realpath, rename, unlink } from 'node:fs/promises'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { badPath, changed, hidden, linked, notFile, outside, shown, unreachable } from './refusals.ts'
+import { spelledIn } from './spelling.ts'
 import { checkPath, type Folder, hasOtherNames, openFolder, splitPath, type Workspace } from './workspace.ts'
 
 /** A file that is there, as it was looked at: it is replaced only while it is the same. */
@@ -23,10 +24,11 @@ export const withFolderOf = async <Result>(
   work: (folder: Folder, name: string) => Promise<Result>,
 ): Promise<Result> => {
   checkPath(path)
-  const { folder: inside, name } = splitPath(path)
-  if (name === '') throw badPath('the path names no file')
+  const { folder: inside, name: given } = splitPath(path)
+  if (given === '') throw badPath('the path names no file')
   const folder = await openFolder(workspace, inside, make)
   try {
+    const name = await spelledIn(folder.at('.'), given)
     if (folder.isClosed(name)) throw hidden(path)
     // Names that differ only in their case may be one file.
     const key = `${await realpath(folder.at('.'))}/${name}`.toLowerCase()

@@ -136,6 +136,30 @@ describe('edit_file', () => {
     expect(await readFile(inside('plan.md'), 'utf8')).toBe('one $& 2 three')
   })
 
+  test.each([
+    ['alpha\r\nbeta\r\n', 'alpha\nbeta', 'one\ntwo\nthree', 'one\r\ntwo\r\nthree\r\n'],
+    ['alpha\r\nbeta\r\ngamma\r\n', 'beta', 'one\ntwo', 'alpha\r\none\r\ntwo\r\ngamma\r\n'],
+    ['alpha\nbeta\n', 'alpha\r\nbeta', 'one\r\ntwo', 'one\ntwo\n'],
+    ['a\r\nb\nc\r\nd\n', 'b\r\nc', 'x\ny', 'a\r\nx\ny\r\nd\n'],
+    ['a\r\n\r\nb', '\n\n', '\n', 'a\r\nb'],
+    ['a\rb', 'a\rb', 'c\nd', 'c\nd'],
+    ['\ufeffa\r\nb', 'a\nb', 'c\nd', '\ufeffc\r\nd'],
+    ['\ufeffa b', '\ufeffa', '\ufeffc', '\ufeffc b'],
+  ])('keeps the line ends and the byte order mark of %j', async (before, old, wanted, after) => {
+    await writeFile(inside('plan.md'), before)
+
+    expect(await edit('plan.md', old, wanted)).toMatchObject({ replaced: 1 })
+    expect(await readFile(inside('plan.md'), 'utf8')).toBe(after)
+    expect(await edit('plan.md', old, wanted, {}, 2)).toMatchObject({ alreadyDone: true })
+  })
+
+  test('replaces each occurrence whatever its line end', async () => {
+    await writeFile(inside('plan.md'), 'x\r\ny\r\nx\r\ny\r\nz')
+
+    expect(await edit('plan.md', 'x\ny', 'a\nb\nc', { all: true })).toMatchObject({ replaced: 2 })
+    expect(await readFile(inside('plan.md'), 'utf8')).toBe('a\r\nb\r\nc\r\na\r\nb\r\nc\r\nz')
+  })
+
   test('says how often a text occurs that is not the only one, and where; with all it replaces each', async () => {
     await writeFile(inside('plan.md'), 'a\nb a\nc')
 
