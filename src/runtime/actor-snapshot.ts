@@ -1,6 +1,6 @@
 /** What an actor was at one commit, with the questions that XState users ask of a snapshot. */
 import { type AnyStateMachine, type EventFrom, matchesState, type OutputFrom, type SnapshotFrom, type StateValue } from 'xstate'
-import type { ActorView, ChildView } from '../actors/index.ts'
+import { type ActorView, type ChildView, shown } from '../actors/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 
 type Status = 'active' | 'done' | 'error' | 'stopped'
@@ -76,11 +76,19 @@ class Seen implements ChildSnapshot {
     return this.#resolved()?.getMeta() ?? {}
   }
 
-  /** Tags are a list on the wire, and a child is its state with its name under `setup({ actors })`. */
+  /** As plain data: tags are a list, a child is its state with its name under `setup({ actors })`, and what JSON cannot hold is shown as what it is. */
   toJSON(): object {
     const { status, value, context, output, error, tags, children } = this
     const below = Object.entries(children).map(([id, { src, getSnapshot }]) => [id, { src, ...(getSnapshot() as Seen).toJSON() }])
-    return { status, value, context, output, error, tags: [...tags], children: Object.fromEntries(below) }
+    return {
+      status,
+      value,
+      context: shown(context),
+      output: shown(output),
+      error: shown(error),
+      tags: [...tags],
+      children: Object.fromEntries(below),
+    }
   }
 
   /** As XState sees it. It is made here, since functions do not come from where the actor is. Undefined for an effect, which has no states. */

@@ -12,8 +12,11 @@ type ShownOptions = {
   room?: { left: number } | undefined
 }
 
-/** Errors become their name and message, bytes their number, actors their id; functions and what is deeper than a journal may be are left out. */
-export const shown = (value: unknown, { textMax = Number.POSITIVE_INFINITY, room }: ShownOptions = {}, depth = 0): unknown => {
+/**
+ * Errors become their name and message, bytes their number, actors their id, expressions and addresses their text; functions, what is deeper than a journal
+ * may be and what holds itself are left out.
+ */
+export const shown = (value: unknown, { textMax = Number.POSITIVE_INFINITY, room }: ShownOptions = {}, above: readonly object[] = []): unknown => {
   if (room !== undefined) {
     if (room.left <= 0) return '…'
     // A number, a brace, a comma: what is small in itself can be many.
@@ -21,13 +24,17 @@ export const shown = (value: unknown, { textMax = Number.POSITIVE_INFINITY, room
   }
   if (typeof value === 'string') return value.length > textMax ? `${value.slice(0, textMax).toWellFormed()}… (${value.length} characters)` : value
   if (typeof value === 'bigint') return `${value}n`
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
   if (typeof value === 'function' || typeof value === 'symbol') return undefined
   if (typeof value !== 'object' || value === null) return value
-  const inner = (part: unknown) => shown(part, { textMax, room }, depth + 1)
-  if (depth > depthMax) return '…'
+  if (above.includes(value)) return '(circle)'
+  if (above.length > depthMax) return '…'
+  const around = [...above, value]
+  const inner = (part: unknown) => shown(part, { textMax, room }, around)
   if (Array.isArray(value)) return room === undefined ? value.map(inner) : fitting(value, room, inner)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
-  if (value instanceof Uint8Array) return { bytes: value.byteLength }
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return { bytes: value.byteLength }
+  if (value instanceof RegExp || value instanceof URL) return inner(String(value))
   if (value instanceof Error) return { name: value.name, message: inner(value.message), ...record(value, inner) }
   if (value instanceof Actor) return { actor: value.id }
   if (value instanceof Map || value instanceof Set) return [...value].map(inner)
