@@ -329,3 +329,23 @@ test('what cannot be forked is refused by name, with what to do, and nothing is 
   await fork(told, { change: { seq, input, event: hostile } }).catch(() => undefined)
   expect(({} as any).polluted).toBeUndefined()
 })
+
+test.each([[['a']], [['a', 'b', 'c']]])('forks in a circle over %j end: the first conversation, deleted and forked back, goes on', async (forks) => {
+  await using told = await story(() => ({ text: 'yes' }))
+  await (await told.say('first')).result()
+  await told.quiet()
+  const around = ['main', ...forks, 'main']
+  for (const [place, id] of around.slice(0, -1).entries()) {
+    if (place === forks.length) await told.clock.until(told.runtime.command('sessions.delete', { sessionKey: 'main' }))
+    await fork(told, { id, as: around[place + 1]! })
+  }
+  for (const key of around.slice(1)) {
+    await resting(told, key)
+    expect(await said(told, key)).toEqual(['user: first', 'assistant: yes'])
+  }
+
+  await told.crash()
+  await told.restart()
+  expect(await told.clock.until((await told.clock.until(told.session('main').send('second'))).result())).toMatchObject({ text: 'yes' })
+  expect(await told.runtime.command('trace.replay', { id: 'main' })).toMatchObject({ verdict: 'identical' })
+})

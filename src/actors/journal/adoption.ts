@@ -8,6 +8,7 @@ import type { Registration } from '../registration.ts'
 import { Replica } from '../replica/replica.ts'
 import type { ReplicaSink, ReplicaSnapshot } from '../replica/sink.ts'
 import type { Ledger } from './ledger.ts'
+import { type Ancestor, originsOf } from './origins.ts'
 import { wholeSnapshot } from './snapshots.ts'
 
 type Adoption = {
@@ -48,12 +49,11 @@ const renamed = (
   return own
 }
 
-/** The newest snapshot of an origin, or of one further up, that stands where the fork was made or before. */
-export const ancestorSnapshot = async (
-  journal: Journal,
-  { address, at }: Omit<Origin, 'change'>,
-): Promise<{ frame: Frame; of: Address } | undefined> => {
-  const [frame, head] = await Promise.all([journal.snapshot(address), journal.head(address)])
-  if (frame && frame.seq <= at) return { frame, of: address }
-  return head?.origin && ancestorSnapshot(journal, { ...head.origin, at: Math.min(at, head.origin.at) })
+/** The newest snapshot of an origin, or of one further up, that stands where the fork at `own` was made or before. */
+export const ancestorSnapshot = async (journal: Journal, own: Address, origin: Ancestor): Promise<{ frame: Frame; of: Address } | undefined> => {
+  for await (const { address, at } of originsOf(journal, own, origin)) {
+    const frame = await journal.snapshot(address)
+    if (frame && frame.seq <= at) return { frame, of: address }
+  }
+  return undefined
 }

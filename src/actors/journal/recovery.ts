@@ -80,7 +80,7 @@ const beginning = async (
   // message wait.
   const [own, head] = await Promise.all([journal.snapshot(address), journal.head(address)])
   if (own === undefined && head === undefined) return { read: [] }
-  const found = own === undefined && head?.origin ? await ancestorSnapshot(journal, head.origin) : own && { frame: own, of: undefined }
+  const found = own === undefined && head?.origin ? await ancestorSnapshot(journal, address, head.origin) : own && { frame: own, of: undefined }
   const content = found && contentOf(found.of ?? address, found.frame)
   if (!content) return { head }
   const { seq } = content.ledger

@@ -10,6 +10,7 @@ import type { ActorPath, Commit, Input } from '../../contracts/journal.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Journal } from '../../contracts/transport.ts'
 import { checksum, commitOf, encode } from '../journal/codec.ts'
+import { originsOf } from '../journal/origins.ts'
 import { recover } from '../journal/recovery.ts'
 import type { Registration } from '../registration.ts'
 import type { Effect, Output } from '../replica/sink.ts'
@@ -75,14 +76,11 @@ export class RecordedAnswers {
 
   /** Of the origin, and of those that it has its own answers from. */
   async #fold(): Promise<Past[]> {
-    const { journal } = this.#parts
+    const { journal, address, origin: first } = this.#parts
     const found: Past[] = []
-    let origin: Omit<Origin, 'change'> | undefined = this.#parts.origin
-    while (origin?.answers === 'recorded' && (await this.#isStillThere(origin))) {
+    for await (const origin of originsOf(journal, address, first)) {
+      if (origin.answers !== 'recorded' || !(await this.#isStillThere(origin))) break
       found.push(await this.#foldOne(origin))
-      const { at }: Omit<Origin, 'change'> = origin
-      const before: Omit<Origin, 'change'> | undefined = (await journal.head(origin.address))?.origin
-      origin = before && { ...before, at: Math.min(at, before.at) }
     }
     return found
   }
