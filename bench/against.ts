@@ -105,7 +105,15 @@ const measureTimes = async (roots: Record<Side, string>, folder: string): Promis
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 
 const revision = positionals[0] ?? committedBaseline().revision
-const roots = { baseline: checkOut(revision, note), now: fileURLToPath(new URL('..', import.meta.url)) }
+const baseline = () => {
+  try {
+    return checkOut(revision, note)
+  } catch (error) {
+    console.error((error as Error).message)
+    process.exit(2)
+  }
+}
+const roots = { baseline: baseline(), now: fileURLToPath(new URL('..', import.meta.url)) }
 // Neither side compiles twice what it has compiled before.
 process.env.NODE_COMPILE_CACHE ??= join(roots.baseline, '..', 'compiled')
 const figures = await withFolder(async (folder) => [...(await measureCounts(roots, folder)), ...(await measureTimes(roots, folder))], storesParent())

@@ -28,6 +28,7 @@ export type { Clock, Environment, FailPoints, Ids, Logger, Random } from './cont
 export { type ErrorBody, type ErrorCode, errorCodes, isRuntimeError, RuntimeError } from './contracts/errors.ts'
 export { parseExact, withDigitsAsText } from './contracts/exact-json.ts'
 export type { AnyEvent, Commit, Input, Receipt } from './contracts/journal.ts'
+export { type Unsendable, unsendableIn } from './contracts/json-kinds.rules.ts'
 export type { Message, Usage } from './contracts/message.ts'
 export type { Model, ModelDelta, ModelRequest, ModelResponse } from './contracts/model.ts'
 export { type Placeholders, placeholdersIn } from './contracts/placeholders.ts'

@@ -1,10 +1,12 @@
 /** Every example runs as its reader would run it and prints what its folder says. */
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { dieWithUs } from './support/guard.ts'
 
 const folder = fileURLToPath(new URL('../examples', import.meta.url))
 const examples = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() && /^\d/.test(entry.name) ? [entry.name] : []))
@@ -21,6 +23,7 @@ type Program = { output: Output; ended: Promise<unknown> }
 /** @param grown is called as it prints */
 const start = (program: string, names: readonly string[] = [], grown: (output: Output) => void = () => undefined): Program => {
   const child = spawn(process.execPath, [program, ...names], { stdio: ['ignore', 'pipe', 'pipe'], env })
+  if (child.pid !== undefined) child.once('exit', dieWithUs(child.pid))
   const output = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const)
     child[stream].setEncoding('utf8').on('data', (text: string) => {

@@ -34,11 +34,21 @@ export const isInstalledFrom = (lock: string, installed: string): boolean => {
 
 const git = (...words: string[]): Buffer => execFileSync('git', ['-C', here, ...words], { maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'pipe'] })
 
+const isCheckout = (): boolean => {
+  try {
+    return git('rev-parse', '--git-dir').length > 0
+  } catch {
+    return false
+  }
+}
+
 /** @throws Error saying how to get the revision into this clone */
 const fullRevision = (revision: string): string => {
   try {
     return git('rev-parse', '--verify', '--quiet', `${revision}^{commit}`).toString().trim()
   } catch (cause) {
+    if (!isCheckout())
+      throw new Error('the gate compares with an earlier commit, and this folder is not a Git checkout: clone the repository', { cause })
     const cure = 'a shallow clone gets it with `git fetch --unshallow`, any other with `git fetch origin <revision>`'
     throw new Error(`revision '${revision}' is not in this clone: ${cure}`, { cause })
   }

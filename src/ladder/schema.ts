@@ -1,7 +1,7 @@
 /** Schemas of any library that follows Standard Schema, zod among them. */
 
 import { z } from 'zod'
-import { isRuntimeError, parseExact, type RuntimeError } from '../index.ts'
+import { isRuntimeError, parseExact, type RuntimeError, unsendableIn } from '../index.ts'
 import { LadderError, type LadderErrorBody, wordsOf } from './errors.ts'
 import { schema as schemaKind, valueIn } from './given.ts'
 
@@ -74,6 +74,16 @@ export const lenient = <Output>(given: Schema<Output>): Schema<Output> => {
   return made
 }
 export const isLenient = (schema: Schema): boolean => loose.has(schema)
+
+/** @param what whose answer it is @throws LadderError LADDER_CONFIG for a kind of zod that no JSON fits: no answer of a model ever would */
+export const checkAnswerable = (given: Schema, what: string): void => {
+  const schema = loose.get(given) ?? given
+  const unsendable = schema instanceof z.ZodType ? unsendableIn(schema) : undefined
+  if (unsendable)
+    throw new LadderError('LADDER_CONFIG', `no JSON fits ${unsendable.kind}${unsendable.path && ` at ${unsendable.path}`} in the output of ${what}`, {
+      hint: `write ${unsendable.instead}`,
+    })
+}
 
 /** As a model is told it; undefined where its library does not say. */
 export const jsonSchemaOf = (given: Schema): unknown => {

@@ -3,6 +3,7 @@ import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, type RuntimeError } from '../contracts/errors.ts'
 import { isRecord } from '../contracts/record.rules.ts'
 import { redact, redactedError } from '../contracts/redact.ts'
+import { saysOverflow } from './overflow-words.ts'
 import { codeOfStatus, type ProviderCode, providerError } from './provider-error.ts'
 
 const messageCharsMax = 300
@@ -128,7 +129,7 @@ const codeOf = (facts: Facts): ProviderCode => {
   const { status, names, systemCodes } = facts
   const words = `${facts.text.slice(0, wordsMax)}\n${facts.body.slice(0, wordsMax)}\n${systemCodes.join(' ')}`.toLowerCase()
   const isRefusal = status === undefined || status < 500
-  if (isRefusal && overflowWords.test(words) && status !== 401 && status !== 403) return 'provider_overflow'
+  if (saysOverflow(words, status)) return 'provider_overflow'
   if (isRefusal && /insufficient_quota|billing_error|billing_hard_limit|credit balance is too low|insufficient credits|payment required/.test(words))
     return 'provider_billing'
   if ((status === 404 || status === 400) && namesNoModel(words)) return 'provider_unknown_model'
@@ -146,9 +147,6 @@ const namesNoModel = (words: string): boolean => {
     /model_not_found|model_not_exist/.test(words) || after('not_found_error').includes('model') || /does not exist|not found/.test(after('model'))
   )
 }
-
-const overflowWords =
-  /context_length_exceeded|prompt is too long|maximum context length|context window|input is too long|request_too_large|too many (?:input )?tokens|exceeds? the (?:maximum|model'?s?) (?:number of|input|context)/
 
 const codeWithoutStatus = (words: string, names: string[]): ProviderCode => {
   if (

@@ -1,13 +1,14 @@
 /** The JSON Schema of a tool's input, in the shape that all model providers accept. */
 import { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
+import { unsendableIn } from '../contracts/json-kinds.rules.ts'
 
 /** A tool is looked at when it is defined and again by each runtime that has it; a zod schema never changes. */
 const known = new WeakMap<z.ZodType, Record<string, unknown>>()
 
 /**
  * What the model may send, hence the input side of the schema; what JSON Schema cannot say becomes "anything", because zod checks it anyway.
- * @throws RuntimeError bad_request when the schema is no object, or is seen to check asynchronously
+ * @throws RuntimeError bad_request when the schema is no object, holds what JSON cannot, or is seen to check asynchronously
  */
 export const inputSchemaOf = (name: string, input: z.ZodType, field = 'input'): Record<string, unknown> => {
   const schema = known.get(input) ?? madeOf(name, input, field)
@@ -31,6 +32,12 @@ const madeOf = (name: string, input: z.ZodType, field: string): Record<string, u
     })
   }
   if (waits) throw new RuntimeError('bad_request', `tool "${name}": the ${field} checks asynchronously`, { field, hint: asyncHint })
+  const unsendable = unsendableIn(input)
+  if (unsendable)
+    throw new RuntimeError('bad_request', `tool "${name}": no JSON fits ${unsendable.kind}${unsendable.path && ` at ${unsendable.path}`}`, {
+      field: [field, unsendable.path].filter(Boolean).join('.'),
+      hint: `write ${unsendable.instead}`,
+    })
   if (schema.type !== 'object')
     throw new RuntimeError('bad_request', `tool "${name}": the input is not an object`, { field, hint: 'wrap it: z.object({ value: … })' })
   delete schema.$schema

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { dieWithUs } from '../support/guard.ts'
 import { repository } from '../tidy/sources.ts'
 import { type Ended, endsWithTest, type How, type Node, nodeOf, Printed, type Running } from './folders.ts'
 
@@ -20,6 +21,7 @@ export type NodeProcess = Process & Node
 
 export const startProcess = ({ folder, input = '', env = {}, keepStdinOpen = false }: How, ...args: string[]): Process => {
   const child = spawn(process.execPath, [bin, ...args], { cwd: folder, env: { ...cleanEnvironment, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+  if (child.pid !== undefined) child.once('exit', dieWithUs(child.pid))
   const printed = new Printed()
   for (const stream of ['stdout', 'stderr'] as const) child[stream].setEncoding('utf8').on('data', (text: string) => printed.add(stream, text))
   // A command may end before it has read everything.

@@ -1,9 +1,11 @@
 /** Starts the worker again and again, each time to be killed in another way, and at last lets it come to its end. */
+
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { dieWithUs } from '../support/guard.ts'
 import { check, type Verdict } from './check.ts'
 import type { Scenario } from './client.ts'
 
@@ -32,6 +34,7 @@ const runWorker = (folder: string, { scenario = 'approve', inDoubt = 'deny' }: P
         ...(kill.drain ? { CRASH_DRAIN: '1' } : {}),
       },
     })
+    if (child.pid !== undefined) child.once('exit', dieWithUs(child.pid))
     let [stdout, stderr] = ['', '']
     child.stdout.on('data', (chunk) => (stdout += chunk))
     child.stderr.on('data', (chunk) => (stderr += chunk))

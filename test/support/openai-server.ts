@@ -42,6 +42,8 @@ export type OpenAiServerOptions = {
   script?: readonly ScriptedResponse[] | ((request: ChatRequest) => ScriptedResponse)
   /** By the number of the request; undefined lets it pass. */
   faults?: readonly (Fault | undefined)[]
+  /** By what the request says. */
+  refuse?: (request: ChatRequest) => Fault | undefined
   /** ms between chunks. */
   chunkDelayMs?: number
   port?: number
@@ -57,6 +59,7 @@ export type OpenAiServer = {
 export const startOpenAiServer = async ({
   script = offlineAnswer,
   faults = [],
+  refuse = () => undefined,
   chunkDelayMs = 0,
   port = 0,
 }: OpenAiServerOptions = {}): Promise<OpenAiServer> => {
@@ -66,7 +69,7 @@ export const startOpenAiServer = async ({
       return sendJson(outgoing, 200, { object: 'list', data: [{ id: 'offline', object: 'model', created: 0, owned_by: 'test' }] })
     if (incoming.method !== 'POST' || incoming.url !== '/v1/chat/completions') return sendJson(outgoing, 404, { error: { message: 'no such path' } })
     const body = JSON.parse(await textOf(incoming)) as ChatRequest
-    const fault = faults[requests.length]
+    const fault = faults[requests.length] ?? refuse(body)
     requests.push({ body, headers: incoming.headers })
     const refusal = refusalOf(body)
     if (refusal !== undefined) return sendJson(outgoing, 400, { error: { message: refusal, type: 'invalid_request_error' } })

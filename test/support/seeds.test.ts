@@ -29,8 +29,9 @@ test('STATECAST_SEED chooses the seed, and the command repeats it', () => {
   })
 })
 
-test('a STATECAST_SEED that is not a number is rejected', () => {
-  expect(() => drawSeeds({ ...long, given: 'x' })).toThrow(`invalid STATECAST_SEED 'x': use a number`)
+test('rejects a STATECAST_SEED that is not a whole number of 32 bits', () => {
+  for (const given of ['x', '-1', '1.5', '4294967296'])
+    expect(() => drawSeeds({ ...long, given })).toThrow(`invalid STATECAST_SEED '${given}': use a whole number from 0 to 4294967295`)
 })
 
 test('a file without a budget is rejected with the row to add', () => {

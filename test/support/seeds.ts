@@ -79,13 +79,16 @@ type Draw = {
   commit: string
 }
 
-/** @throws Error for a file without a budget, and for a `STATECAST_SEED` that is not a number */
+/** fast-check has 32 bits for it. */
+const seedMax = 2 ** 32 - 1
+
+/** @throws Error for a file without a budget, and for a `STATECAST_SEED` that is not one */
 export const drawSeeds = ({ file, given, commit }: Draw): Seeds => {
   const name = file.replace(/^test\//, '').replace(/(?:\.long)?(?:\.test)?\.ts$/, '')
   const budget = budgets[name]
   const cases = isLong(file) ? budget?.long : budget?.short
   if (cases === undefined) throw new Error(`no cases for ${file}: add '${name}' to the budgets in test/support/seeds.ts`)
-  if (!/^\d*$/.test(given)) throw new Error(`invalid STATECAST_SEED '${given}': use a number`)
+  if (!/^\d*$/.test(given) || Number(given) > seedMax) throw new Error(`invalid STATECAST_SEED '${given}': use a whole number from 0 to ${seedMax}`)
   const seed = given === '' ? (budget?.seed ?? (isLong(file) && commit !== '' ? Number.parseInt(commit.slice(0, 6), 16) : 1)) : Number(given)
   return { seed, cases, repeat: repeatCommand(file, { STATECAST_SEED: seed }) }
 }

@@ -26,12 +26,16 @@ type Draw = {
   commit: string
 }
 
+/** A part of more would hold nothing. */
+const partsMax = 100
+
 /** @returns the part and why this one @throws Error for a `STATECAST_SWEEP` that is not a part */
 export const drawPart = ({ file, parts, sweep, commit }: Draw): { part: Part; why: string } => {
   if (sweep === 'all') return { part: aPart(1, 1), why: 'STATECAST_SWEEP' }
   if (sweep !== '') {
     const [, part = 0, of = 0] = (/^(\d+)\/(\d+)$/.exec(sweep) ?? []).map(Number)
-    if (part < 1 || part > of) throw new Error(`invalid STATECAST_SWEEP '${sweep}': use 'all' or a part such as '3/12'`)
+    if (part < 1 || part > of || of > partsMax)
+      throw new Error(`invalid STATECAST_SWEEP '${sweep}': use 'all' or a part such as '3/12', of at most ${partsMax}`)
     return { part: aPart(part, of), why: 'STATECAST_SWEEP' }
   }
   if (!isLong(file)) return { part: aPart(1, parts), why: 'the sample of npm test' }

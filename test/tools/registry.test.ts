@@ -13,7 +13,7 @@ import { aContext, aTool, plan, run, virtualClock } from './fixtures.ts'
 const add = tool({
   name: 'add',
   description: 'adds',
-  input: z.object({ a: z.int(), b: z.number().default(1), when: z.date().optional() }),
+  input: z.object({ a: z.int(), b: z.number().default(1), when: z.coerce.date().optional() }),
   execute: ({ a, b }) => a + b,
   approval: ({ a }) => a > 100,
 })

@@ -75,6 +75,21 @@ const refusals: Record<Api, Record<string, Refusal>> = {
   },
 }
 
+const lists = new Set(['messages', 'input', 'tools', 'stream_options', 'reasoning'])
+/** Of these null says something, or is not ours to read. */
+const meant = new Set(['content', 'output', 'parameters'])
+
+/** Clients write null for what they leave out, in the parts of a request as well; what a schema or an answer holds stays as it is. */
+const withoutNulls = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, part]): [string, unknown][] =>
+      meant.has(name) ? [[name, part]] : part === null ? [] : [[name, name === 'tool_calls' || name === 'function' ? withoutNulls(part) : part]],
+    ),
+  )
+}
+
 /**
  * The fields that are used, without those that say nothing.
  * @throws RuntimeError bad_request naming the field
@@ -88,7 +103,7 @@ export const usedFields = (api: Api, body: unknown, used: readonly string[]): Re
     if (value === null || (ignoredFields[api] as readonly string[]).includes(name)) continue
     const refusal = Object.hasOwn(refusals[api], name) ? refusals[api][name] : undefined
     if (used.includes(name) && refusal?.fits(value) !== false) {
-      fields.set(name, value)
+      fields.set(name, lists.has(name) ? withoutNulls(value) : value)
       continue
     }
     if (refusal?.fits(value)) continue

@@ -4,7 +4,7 @@ import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Piece } from './answer.ts'
 import { finishOf } from './chat-answer.ts'
 import type { OpenAiError } from './error.ts'
-import { callIdOf, nameOf } from './names.ts'
+import { callIdOf, itemIdOf } from './names.ts'
 
 /** @property created seconds since the epoch */
 type ResponseFacts = {
@@ -61,7 +61,7 @@ export async function* responseEvents(
       ? { part: 'response.reasoning_summary_part', text: 'response.reasoning_summary_text', more: {} }
       : { part: 'response.content_part', text: 'response.output_text', more: { logprobs: [] } }
   function* begin(kind: Piece['kind']): Generator<ResponseEvent> {
-    const id = nameOf(kind === 'reasoning' ? 'rs_' : 'msg_', facts.id, String(output.length))
+    const id = itemIdOf(kind === 'reasoning' ? 'rs_' : 'msg_', facts.id, output.length)
     open = { id, kind, text: '' }
     yield event('response.output_item.added', { output_index: output.length, item: shownItem(open, 'in_progress') })
     yield event(`${names(kind).part}.added`, { ...place(), part: kind === 'reasoning' ? summaryPart('') : textPart('') })
@@ -79,7 +79,7 @@ export async function* responseEvents(
   }
   function* call({ callId, name, input }: PendingCall): Generator<ResponseEvent> {
     const output_index = output.length
-    const id = nameOf('fc_', facts.id, String(output_index))
+    const id = itemIdOf('fc_', facts.id, output_index)
     const item = { id, type: 'function_call', call_id: callIdOf(callId), name }
     const given = JSON.stringify(input)
     yield event('response.output_item.added', { output_index, item: { ...item, arguments: '', status: 'in_progress' } })

@@ -1,10 +1,12 @@
 /** `POST /v1/responses`: what is read of its body. */
 import { z } from 'zod'
 import { definedOf } from '../../contracts/defined.ts'
+import { RuntimeError } from '../../contracts/errors.ts'
 import { parseInput } from '../../contracts/parse.ts'
 import { type Asked, efforts } from './asked.ts'
 import { usedFields } from './fields.ts'
 import { Choice, checkResults, clientTools, Functions, resultsOf } from './functions.ts'
+import { responseOfItem } from './names.ts'
 import { contentText, newestOf, refused, saidBy, type Told, type ToldAt } from './told.ts'
 
 /** One without a type is a message. */
@@ -48,12 +50,33 @@ const told = (item: z.infer<typeof Item>, field: string): Told[] => {
       const { call_id, output } = at(CallOutput)
       return [{ role: 'tool', tool_call_id: call_id, content: contentText(output, `${field}.output`) }]
     }
+    // It stands where its response does.
+    case 'item_reference':
+      return []
     // Clients send back what they got; what a model has thought is its own.
     case 'reasoning':
       return []
     default:
       throw refused(`an item of the type '${item.type.slice(0, 80)}' cannot be read here`, `${field}.type`, 'send messages')
   }
+}
+
+/**
+ * What an `item_reference` stands for is in a stored response, with all that was said before it: the newest one says which response the request goes on
+ * from, and what stands ahead of it in the request is there already.
+ * @throws RuntimeError not_found
+ */
+const referredTo = (input: readonly z.infer<typeof Item>[]): { continues: string | undefined; begin: number } => {
+  const at = input.findLastIndex(({ type }) => type === 'item_reference')
+  if (at === -1) return { continues: undefined, begin: 0 }
+  const { id } = input[at] as { id?: unknown }
+  const continues = typeof id === 'string' ? responseOfItem(id) : undefined
+  if (continues === undefined)
+    throw new RuntimeError('not_found', `there is no item '${String(id).slice(0, 80)}'`, {
+      field: `input.${at}.id`,
+      hint: 'send the items themselves: only those of responses that were stored here can be referred to',
+    })
+  return { continues, begin: at + 1 }
 }
 
 /** @param standsHere what was said before is not only in the request @throws RuntimeError bad_request naming the field */
@@ -64,13 +87,15 @@ export const responsesRequest = (body: unknown, standsHere = false): Asked & Sho
     fields,
     hint,
   )
+  const { continues, begin } = typeof input === 'string' ? { continues: undefined, begin: 0 } : referredTo(input)
+  const previous = previous_response_id ?? continues
   const items: ToldAt[] =
     typeof input === 'string'
       ? [{ told: { role: 'user', content: input }, at: 'input' }]
-      : input.flatMap((item, index) => told(item, `input.${index}`).map((one) => ({ told: one, at: `input.${index}` })))
+      : input.flatMap((item, index) => (index < begin ? [] : told(item, `input.${index}`).map((one) => ({ told: one, at: `input.${index}` }))))
   const { before, text, files } = newestOf(items, 'input')
   const results = resultsOf(items)
-  if (!standsHere && previous_response_id === undefined) checkResults(items, results)
+  if (!standsHere && previous === undefined) checkResults(items, results)
   return {
     model,
     text,
@@ -84,7 +109,7 @@ export const responsesRequest = (body: unknown, standsHere = false): Asked & Sho
     store,
     ...definedOf({
       instructions,
-      previous: previous_response_id,
+      previous,
       thinking: reasoning?.effort ? efforts[reasoning.effort] : undefined,
       effort: reasoning?.effort ?? undefined,
     }),

@@ -9,7 +9,7 @@ import { anything, type Place } from '../given.ts'
 import { isolated } from '../listeners.ts'
 import { type ExecuteOptions, executeKinds } from '../options.ts'
 import { type RunState, runActor } from '../run.rules.ts'
-import { fitted, isLenient, jsonSchemaOf, lenient, type OutputOf, type Schema } from '../schema.ts'
+import { checkAnswerable, fitted, isLenient, jsonSchemaOf, lenient, type OutputOf, type Schema } from '../schema.ts'
 import type { Streamed } from '../streamed.ts'
 import { partlyWritten } from '../written.ts'
 import type { AgentShape } from './agent.chart.rules.ts'
@@ -170,6 +170,7 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
       throw new LadderError('LADDER_CONFIG', `'${this.name}' does not look at its answers, and a run of it is to have an output`, {
         hint: 'give the agent an output, or say how often it is asked again: repair: 0',
       })
+    checkAnswerable(output, `a run of '${this.name}'`)
     return { asked: { schema: jsonSchemaOf(output), ...(isLenient(output) && { isLenient: true }) } }
   }
 

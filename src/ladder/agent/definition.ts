@@ -7,7 +7,7 @@ import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import { anything, code, count, flag, isSessionAgent, type KindsOf, list, record, schema, sessionAgentHint, text } from '../given.ts'
 import { fnv1a, isKindName } from '../names.rules.ts'
-import { isLenient, type Schema } from '../schema.ts'
+import { checkAnswerable, isLenient, type Schema } from '../schema.ts'
 import type { Prices } from '../usage.rules.ts'
 import { type ApprovalPolicy, withApproval } from './approval-policy.ts'
 import { toolWithin } from './around-tool.ts'
@@ -138,6 +138,7 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
       return found?.executable instanceof Executable ? [[one.name, { ...found, executable: found.executable as AnyExecutable }]] : []
     }),
   )
+  if (output !== undefined) checkAnswerable(output, `'${name}'`)
   const limits = { ...core.limits, steps: maxTrips }
   const isChecked = output !== undefined || definition.repair !== undefined
   const common = {

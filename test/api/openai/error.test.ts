@@ -109,7 +109,7 @@ test.each([
   ],
   ['a call of a tool without a name', { input: [{ type: 'function_call', call_id: 'c', arguments: '{}' }] }, 'input[0].name'],
   ['a picture that is none', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }] }, 'input[0].content[0].image_url'],
-  ['an item of somewhere else', { input: [{ type: 'item_reference', id: 'x' }] }, 'input[0].type'],
+  ['an item of somewhere else', { input: [{ type: 'computer_call', id: 'x' }] }, 'input[0].type'],
 ])('%s as the input of a response is refused by the name of its field', async (_, body, param) => {
   const { call } = await anOpenAiGateway()
 

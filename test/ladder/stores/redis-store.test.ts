@@ -1,6 +1,7 @@
 /** Sessions and runs on a Redis server, where this machine has one: `apt-get install redis-server`. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RedisClient, redisSnapshots, redisStore, redisVectors } from '../../../src/ladder/index.ts'
+import { needsProgram } from '../../support/programs.ts'
 import { type Redis, redisServer, startRedis } from '../../support/redis.ts'
 import { describeVectorStore } from '../memory/vectors.contract.ts'
 import { aRow } from './a-row.ts'
@@ -18,17 +19,20 @@ test('a client that is not connected is STORE_FAILED', async () => {
   await expect(store.load('desk', 's')).rejects.toMatchObject({ code: 'STORE_FAILED', message: 'the store failed: The client is closed' })
 })
 
-describe.runIf(redisServer)('with a server', () => {
-  let server: Redis
+describe('with a server', () => {
+  let server: Redis | undefined
   let client: Awaited<ReturnType<Redis['connect']>>
+  beforeEach(() => needsProgram('redis-server'))
   beforeAll(async () => {
+    if (redisServer === undefined) return
     server = await startRedis()
     client = await server.connect()
   })
-  afterAll(() => server.stop())
+  afterAll(() => server?.stop())
   const reopened = async (): Promise<RedisClient> => {
-    await server.restart()
-    client = await server.connect()
+    const present = server as Redis
+    await present.restart()
+    client = await present.connect()
     return client
   }
 

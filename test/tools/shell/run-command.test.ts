@@ -198,7 +198,9 @@ test('only the programs that were named are run', async () => {
   expect(plan(tools, 'run_command', { command: 'touch' })).toMatchObject({ needsApproval: false, problem: { code: 'tool_input' } })
 })
 
-describe.runIf(bwrapWorks)('in bubblewrap', () => {
+describe('in bubblewrap', () => {
+  beforeEach(({ skip }) => skip(!bwrapWorks, 'bubblewrap does not work on this machine: install bubblewrap, and allow user namespaces'))
+
   test('nothing of the machine can be written but the workspace, and little can be read', async () => {
     await mkdir(join(workspace, 'notes', 'data'))
     await writeFile(join(workspace, 'notes', 'data', 'token'), 'a token')
