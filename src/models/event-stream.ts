@@ -18,13 +18,15 @@ const tellsUsage = (bytes: Buffer): boolean => usageMarks.some((mark) => bytes.i
 /**
  * Passes whole lines on, ends a stream of events where one says so, and repairs what is told of the tokens used. Few lines are looked into: most only
  * pass as bytes.
+ * @param sign is called for each piece that comes, whatever is in it
  */
-export const answerEvents = (): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> => {
+export const answerEvents = (sign: () => void = () => undefined): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> => {
   /** Of the line that has not ended. */
   let begun: Buffer<ArrayBuffer>[] = []
   let begunBytes = 0
   return new TransformStream({
     transform(chunk, controller) {
+      sign()
       const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
       const until = Math.max(bytes.lastIndexOf(newline), bytes.lastIndexOf(carriageReturn)) + 1
       const first = begunBytes + (until === 0 ? bytes.length : bytes.indexOf(newline))

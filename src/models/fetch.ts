@@ -1,6 +1,7 @@
 /** How the packages of the AI SDK reach a provider: no other server, and nothing behind the end of its answer. */
 import { answerEvents } from './event-stream.ts'
 import { providerError } from './provider-error.ts'
+import { signOf } from './signs-of-life.ts'
 
 const redirectsMax = 3
 /** They keep the method and the body; of the others, a question would arrive as one without content. */
@@ -17,8 +18,10 @@ export const providerFetch =
     let url = new URL(input instanceof Request ? input.url : input)
     for (let redirects = 0; ; redirects++) {
       const response = await fetch(url, { ...init, redirect: 'manual' })
+      const sign = signOf(init?.signal)
+      sign()
       const target = targetOf(response, url)
-      if (target === undefined) return bounded(response)
+      if (target === undefined) return bounded(response, sign)
       await response.body?.cancel()
       if (target.origin !== url.origin || !repeating.has(response.status) || redirects === redirectsMax) throw refused(url, target, variable)
       url = target
@@ -45,8 +48,8 @@ const refused = (from: URL, target: URL, variable: string) =>
 /** Bytes that are read of an answer that is an error. */
 const errorBytesMax = 1024 * 1024
 
-const bounded = (response: Response): Response =>
-  response.body === null ? response : new Response(response.body.pipeThrough(response.ok ? answerEvents() : upTo(errorBytesMax)), response)
+const bounded = (response: Response, sign: () => void): Response =>
+  response.body === null ? response : new Response(response.body.pipeThrough(response.ok ? answerEvents(sign) : upTo(errorBytesMax)), response)
 
 const upTo = (max: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> => {
   let left = max
