@@ -1,10 +1,15 @@
 /** Scripts: what a scripted model answers, written in code, JSON or YAML. */
+
 import { readFile } from 'node:fs/promises'
-import { LineCounter, parseDocument } from 'yaml'
+import { createRequire } from 'node:module'
+import type * as Yaml from 'yaml'
 import { z } from 'zod'
 import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import { tokensMax } from '../contracts/message.ts'
 import { providerCodes, providerError } from './provider-error.ts'
+
+/** Loaded when a file is first read by it: most apps have none, and it is a tenth of what an import loads. */
+const yaml = (): typeof Yaml => createRequire(import.meta.url)('yaml') as typeof Yaml
 
 const scriptBytesMax = 4 * 1024 * 1024
 
@@ -105,6 +110,7 @@ export const parseScript = (text: string, name: string): Script => {
     throw new RuntimeError('too_large', `the script "${name}" has more than ${scriptBytesMax} characters`, {
       hint: 'split it, or write the script as a function',
     })
+  const { LineCounter, parseDocument } = yaml()
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const [syntax] = document.errors
@@ -132,7 +138,7 @@ const isListHolder = (content: unknown): content is { responses: unknown } =>
   typeof content === 'object' && content !== null && !Array.isArray(content) && 'responses' in content
 
 /** The line of the value, or of the nearest thing around it that is there. */
-const lineOf = (document: ReturnType<typeof parseDocument>, lines: LineCounter, path: PropertyKey[]): number | undefined => {
+const lineOf = (document: Yaml.Document, lines: Yaml.LineCounter, path: PropertyKey[]): number | undefined => {
   for (let length = path.length; length >= 0; length--) {
     const node = document.getIn(path.slice(0, length), true) as { range?: [number, number, number] } | undefined
     if (node?.range !== undefined) return lines.linePos(node.range[0]).line

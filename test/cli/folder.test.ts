@@ -70,20 +70,20 @@ test.each([
   expect(existsSync(data)).toBe(false)
 })
 
-/** A folder of data to which everybody may write. */
-const anOpenFolder = (): { folder: string; data: string } => {
+/** A folder of data that others may use: for all, where nothing else is said. */
+const anOpenFolder = (mode = 0o777): { folder: string; data: string } => {
   const folder = aFolder()
   const data = join(folder, '.statecast')
   mkdirSync(data)
-  chmodSync(data, 0o777)
+  chmodSync(data, mode)
   return { folder, data }
 }
 
-test('a data folder to which everybody may write is closed to others when it is opened', async () => {
-  const { folder, data } = anOpenFolder()
+test.each([0o777, 0o755, 0o701])('a data folder that everybody may use (%o) is closed to others when it is opened', async (mode) => {
+  const { folder, data } = anOpenFolder(mode)
 
   expect(await statecast({ folder }, 'send', 'main', 'hello', '--app', testApp)).toMatchObject({ code: 0, stdout: 'echo hello\n' })
-  expect(statSync(data).mode & 0o777).toBe(0o755)
+  expect(statSync(data).mode & 0o777).toBe(0o700)
 })
 
 test.runIf(process.getuid?.() === 0)('one that belongs to somebody else is not used', async () => {

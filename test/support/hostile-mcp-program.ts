@@ -17,7 +17,7 @@ const polluting = JSON.parse('{"type":"object","properties":{"__proto__":{"type"
 
 const echo = { ...object, properties: { text: { type: 'string' } } }
 
-const toolsOf: Record<string, () => object[]> = {
+const toolsOf: Record<string, () => unknown[]> = {
   echoes: () => [
     { name: 'b', inputSchema: echo },
     { name: 'a', inputSchema: echo },
@@ -39,6 +39,21 @@ const toolsOf: Record<string, () => object[]> = {
     { name: 'text', inputSchema: { ...object, properties: { a: { type: 'string', pattern: '^(a+)+$' } } } },
     { name: 'doubling', inputSchema: { ...object, properties: { a: { $ref: '#/$defs/d0' } }, $defs: { ...doubling, d30: { type: 'string' } } } },
     { name: 'circle', inputSchema: { ...object, properties: { a: { $ref: '#/$defs/c' } }, $defs: { c: { allOf: [{ $ref: '#/$defs/c' }] } } } },
+  ],
+  // Each beside one that is as it should be.
+  odd: () => [
+    { name: 'good', inputSchema: object },
+    { name: 'untyped-output', inputSchema: object, outputSchema: { properties: {} } },
+    { name: 'open', inputSchema: {} },
+    { name: 'silent' },
+    { name: 'undescribed', description: null, inputSchema: object },
+    { name: 'numbered', description: 7, inputSchema: object, annotations: { readOnlyHint: 'yes' }, title: 3, _meta: 'x', icons: 'none' },
+    { name: 'arrayed', inputSchema: { type: 'array' } },
+    { inputSchema: object },
+    { name: '' },
+    { name: 5, inputSchema: object },
+    null,
+    'text',
   ],
   digits: () => [
     { name: 'find', inputSchema: { ...object, properties: { id: { type: 'integer', maximum: 'MAX' } } }, annotations: { readOnlyHint: true } },

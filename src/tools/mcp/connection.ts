@@ -1,7 +1,10 @@
 /** One connection to an MCP server, of either era of the protocol, through the SDK of MCP. The package is loaded here and nowhere else, when the first server is used. */
 import { isAbsolute, resolve } from 'node:path'
+import { z } from 'zod'
+import { definedOf } from '../../contracts/defined.ts'
 import type { Logger } from '../../contracts/environment.ts'
 import { isRuntimeError, messageOf, RuntimeError } from '../../contracts/errors.ts'
+import { isRecord } from '../../contracts/record.rules.ts'
 import { redact } from '../../contracts/redact.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { type McpSettings, withVariables } from './options.ts'
@@ -108,9 +111,9 @@ export const openConnection = async (parts: ConnectionParts): Promise<McpConnect
         if (client.getServerCapabilities()?.tools === undefined) return { tools, more: false }
         for (let page = 0; page < pagesMax && tools.length <= max; page++) {
           const params = cursor === undefined ? {} : { cursor }
-          const answer = await client.request({ method: 'tools/list', params }, { signal: listSignal, timeout: settings.connectMs })
-          tools.push(...(answer.tools as ListedTool[]))
-          if (answer.nextCursor === undefined || answer.nextCursor === cursor) return { tools: tools.slice(0, max), more: tools.length > max }
+          const answer = await client.request({ method: 'tools/list', params }, ToolPage, { signal: listSignal, timeout: settings.connectMs })
+          tools.push(...readable(answer.tools, (problem) => log.warn({ server, problem }, 'a tool of an MCP server cannot be read, and is left out')))
+          if (!answer.nextCursor || answer.nextCursor === cursor) return { tools: tools.slice(0, max), more: tools.length > max }
           cursor = answer.nextCursor
         }
         return { tools: tools.slice(0, max), more: true }
@@ -140,6 +143,39 @@ export const openConnection = async (parts: ConnectionParts): Promise<McpConnect
     },
   }
 }
+
+/** Read by ours: with the schema of the SDK one tool that is odd takes all others with it (opentokenz/mcpx#28, brave/brave-search-mcp-server#235). */
+const ToolPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish().catch(undefined) })
+const hint = z.boolean().nullish().catch(undefined)
+const Listed = z.object({
+  name: z.string().min(1),
+  description: z.string().nullish().catch(undefined),
+  inputSchema: z.unknown().optional(),
+  annotations: z.object({ readOnlyHint: hint, idempotentHint: hint }).nullish().catch(undefined),
+})
+
+/** Tools that have a name; one that does not say what it takes may take any object. */
+const readable = (given: readonly unknown[], problem: (what: string) => void): ListedTool[] =>
+  given.flatMap((one, place) => {
+    const { data } = Listed.safeParse(one)
+    if (data === undefined) {
+      problem(`tools[${place}] has no name`)
+      return []
+    }
+    const { name, description, inputSchema, annotations } = data
+    const isOpen = inputSchema === undefined || inputSchema === null || (isRecord(inputSchema) && Object.keys(inputSchema).length === 0)
+    const { readOnlyHint, idempotentHint } = annotations ?? {}
+    return [
+      {
+        name,
+        inputSchema: isOpen ? { type: 'object' } : inputSchema,
+        ...definedOf({
+          description: description ?? undefined,
+          annotations: annotations ? definedOf({ readOnlyHint: readOnlyHint ?? undefined, idempotentHint: idempotentHint ?? undefined }) : undefined,
+        }),
+      },
+    ]
+  })
 
 const loadSdk = async () => {
   try {
@@ -230,7 +266,8 @@ const callFailure = (server: string, name: string, error: unknown): { error: Run
       cause: error,
       retryable: true,
       hint: 'see why it ended; it is connected to again by itself',
-      data,
+      // A session that the server forgot (MCP, Streamable HTTP): the request was looked at no further.
+      data: { ...data, ...(statusOf(error) === 404 && { notBegun: true }) },
     }),
     lost: true,
   }

@@ -1,6 +1,6 @@
 /** A tool of an MCP server as one of ours. What its annotations say are hints of the server: who trusts it as little as its tools sets `approval: 'always'`. */
 import { z } from 'zod'
-import { RuntimeError } from '../../contracts/errors.ts'
+import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import type { Tool } from '../../contracts/tool.ts'
 import { checkerOf } from '../schema.ts'
 import type { ListedTool, McpConnection } from './connection.ts'
@@ -13,6 +13,10 @@ const errorCharsMax = 4_000
 
 /** @param connected the connection there is, or the next one; rejects where there is none */
 type Connected = (signal: AbortSignal) => Promise<McpConnection>
+
+/** Nothing was done: the call may be made again, whatever it does (punkpeye/mcp-remote#106, modelcontextprotocol/rust-sdk#733). */
+const wasNotBegun = (error: unknown): boolean =>
+  isRuntimeError(error) && error.code === 'tool_lost' && (error.data as { notBegun?: boolean } | undefined)?.notBegun === true
 
 /** @param name what models call it @returns why it cannot be one, otherwise */
 export const toolOf = (
@@ -42,11 +46,16 @@ export const toolOf = (
       attemptMax: 1,
       outputBytesMax,
       execute: async (input, { signal, progress }) => {
-        const connection = await connected(signal)
-        const result = await connection.call(listed, input, {
-          signal,
-          timeoutMs,
-          onProgress: (message) => progress(message.slice(0, progressCharsMax)),
+        const call = async () =>
+          (await connected(signal)).call(listed, input, {
+            signal,
+            timeoutMs,
+            onProgress: (message) => progress(message.slice(0, progressCharsMax)),
+          })
+        // By the next connection, once: whoever is refused again has a server that forgets every session.
+        const result = await call().catch((error: unknown) => {
+          if (wasNotBegun(error)) return call()
+          throw error
         })
         if (result.isError)
           throw new RuntimeError('tool_failed', textOfResult(result).slice(0, errorCharsMax) || `tool "${name}" failed without a message`, {

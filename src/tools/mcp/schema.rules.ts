@@ -70,13 +70,24 @@ const at = (schema: unknown, ref: string): unknown =>
     .split('/')
     .reduce<unknown>((value, key) => (value as Record<string, unknown> | null | undefined)?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], schema)
 
-const withoutPatterns = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutPatterns)
+/** Maps from names to schemas: what stands there is no keyword. */
+const maps = new Set(['properties', '$defs', 'definitions', 'dependentSchemas'])
+
+/**
+ * Without what is left to the server: patterns, names that one allows, and so whatever is said of all other names; and formats, which JSON Schema does not
+ * enforce by itself. Checked by half they would refuse what the server takes (gsd-build/gsd-2#1354).
+ */
+const withoutPatterns = (value: unknown, isMap = false): unknown => {
+  if (Array.isArray(value)) return value.map((one) => withoutPatterns(one))
   if (typeof value !== 'object' || value === null) return value
+  const hasNames = !isMap && 'patternProperties' in value
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, inner]) => {
-      if (key === 'pattern' && typeof inner === 'string') return []
-      return key === 'patternProperties' ? [] : [[key, withoutPatterns(inner)]]
+      if (isMap) return [[key, withoutPatterns(inner)]]
+      if ((key === 'pattern' || key === 'format') && typeof inner === 'string') return []
+      if (key === 'patternProperties' || key === 'propertyNames' || (hasNames && othersOf.has(key))) return []
+      return [[key, withoutPatterns(inner, maps.has(key))]]
     }),
   )
 }
+const othersOf = new Set(['additionalProperties', 'unevaluatedProperties'])

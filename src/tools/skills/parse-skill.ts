@@ -1,9 +1,13 @@
 /** A SKILL.md: YAML between two lines of hyphens, then Markdown. Whoever wrote it may have meant harm. */
-import { parseDocument } from 'yaml'
+import { createRequire } from 'node:module'
+import type * as Yaml from 'yaml'
 import { z } from 'zod'
 import { messageOf } from '../../contracts/errors.ts'
 import { skillName, skillNameMax } from '../../contracts/skill.ts'
 import type { SkillManual } from './skill.ts'
+
+/** Loaded when a file is first read by it: most apps have none, and it is a tenth of what an import loads. */
+const yaml = (): typeof Yaml => createRequire(import.meta.url)('yaml') as typeof Yaml
 
 /** Characters of the part in YAML. */
 const matterMax = 16_384
@@ -41,7 +45,7 @@ export const parseSkill = (text: string, folder: string): SkillManual | { proble
   if (matter.length > matterMax)
     return { problem: `its front matter is longer than ${matterMax} characters`, hint: 'put what is long below it, or into files beside it' }
   try {
-    const document = parseDocument(matter, { schema: 'core', strict: true, uniqueKeys: true })
+    const document = yaml().parseDocument(matter, { schema: 'core', strict: true, uniqueKeys: true })
     const [error] = document.errors
     if (error) return { problem: `its front matter is no YAML: ${firstLine(error.message)}`, hint: 'mend that line; texts with a colon need quotes' }
     const data: unknown = document.toJS({ maxAliasCount: 0 })

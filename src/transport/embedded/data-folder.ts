@@ -24,20 +24,25 @@ export const makeDataFolder = (folder: string): void => {
   }
 }
 
-/** Where everybody may write, anybody could put a token or a journal of theirs in place of ours. */
+/**
+ * Where everybody may write, anybody could put a token or a journal of theirs in place of ours; where they may read, they see the names and sizes of what is
+ * there. A group that the folder was opened to on purpose, as containers do it, keeps its rights.
+ */
 const closeToOthers = (folder: string): void => {
   const { mode, uid } = statSync(folder)
-  if (process.platform === 'win32' || (mode & 0o002) === 0) return
+  if (process.platform === 'win32' || (mode & 0o007) === 0) return
   // As /tmp is: others have their own things in it.
-  if ((mode & 0o1000) !== 0)
+  if ((mode & 0o1000) !== 0 && (mode & 0o002) !== 0)
     throw new RuntimeError('forbidden', `${folder} is a folder that all users share, and not one for data`, {
       hint: `give one of its own below it, such as ${join(folder, 'statecast')}`,
     })
-  if (uid !== process.getuid?.())
+  const isOurs = uid === process.getuid?.()
+  if (!isOurs && (mode & 0o002) === 0) return
+  if (!isOurs)
     throw new RuntimeError('forbidden', `every user may write to the data folder ${folder}, and it belongs to another one`, {
       hint: `have its owner close it (chmod go-w ${folder}), or give another folder`,
     })
-  chmodSync(folder, mode & 0o755)
+  chmodSync(folder, 0o700)
 }
 
 const checkPath = (folder: string): void => {

@@ -59,8 +59,7 @@ test('schemas that are bombs are left out, and those that are bombs only when th
   expect(await bench.call('bad__circle', { a: 'x' })).toBe('done tools/call')
 
   expect(performance.now() - started).toBeLessThan(5000)
-  expect(refused.sort()).toEqual(['deep', 'wide'])
-  expect(bench.tools.get('bad__polluting')?.jsonSchema).toEqual({ type: 'object', properties: {} })
+  expect(refused.sort()).toEqual(['deep', 'polluting', 'wide'])
   await works(bench)
 })
 
