@@ -7,6 +7,7 @@ export {
   type LinkOptions,
   type MediaCandidate,
   type MediaOptions,
+  withoutReasoning,
 } from './chat/index.ts'
 export type { Heartbeat } from './contracts/agent.ts'
 export type { Channel, Delivery, SendKind, SendOptions as ChannelSendOptions, SendRule } from './contracts/channel.ts'

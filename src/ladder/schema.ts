@@ -117,12 +117,36 @@ const inexact = (cause: RuntimeError): LadderError =>
 
 /** The JSON in an answer that fits, and what its schema makes of it. @throws LadderError SCHEMA_VALIDATION_FAILED */
 export const readAnswer = async <Output>(schema: Schema<Output>, text: string, what: string): Promise<{ json: unknown; value: Output }> => {
-  const candidates = isLenient(schema) ? jsonWithin(text) : []
-  if (candidates.length === 0) candidates.push(jsonIn(text))
+  const said = await answersIn(text)
+  const candidates = isLenient(schema) ? said.flatMap(jsonWithin) : []
+  if (candidates.length === 0) candidates.push(firstJsonOf(said))
   let first: unknown
   for (const json of candidates)
     try {
       return { json, value: await fitted(schema, json, what) }
+    } catch (thrown) {
+      first ??= thrown
+    }
+  throw first
+}
+
+/** Some chat templates open the reasoning themselves: of its tags the model writes only the last. */
+const closing = /<\/(?:think|thinking|thought|reasoning)>/gi
+/** What of a text may be the answer, the likeliest first: reasoning in tags is none (vercel/ai#11489, langchain-ai/langchain#32120). */
+const answersIn = async (text: string): Promise<string[]> => {
+  if (text.search(closing) === -1) return [text]
+  const { withoutReasoning } = await import('../chat.ts')
+  const said = withoutReasoning(text)
+  const last = [...said.matchAll(closing)].at(-1)
+  return last ? [said.slice(last.index + last[0].length), said] : [said]
+}
+
+/** @throws LadderError SCHEMA_VALIDATION_FAILED saying why the likeliest is none */
+const firstJsonOf = (texts: readonly string[]): unknown => {
+  let first: unknown
+  for (const text of texts)
+    try {
+      return jsonIn(text)
     } catch (thrown) {
       first ??= thrown
     }

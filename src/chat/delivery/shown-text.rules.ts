@@ -6,20 +6,15 @@ import type { ShownText } from '../../contracts/shown.ts'
 import type { PeopleAgents } from '../chat-agents.ts'
 import { mayDirect, modelDirectives, parseModelDirectives } from './model-directives.rules.ts'
 import { heartbeatAlert, partialText, withoutTokens } from './silent-tokens.rules.ts'
-import { visibleText } from './visible-text.rules.ts'
+import { visibleText, withoutReasoning } from './visible-text.rules.ts'
 
 /** In most texts nothing is. */
 const mayBeHidden = (text: string): boolean => text.includes('<') || mayDirect(text)
 const tokens = defaultTokens
 
-const withoutTags = (text: string): string => {
-  const { push, end } = visibleText()
-  return push(text) + end()
-}
-
 /** Files that it names are still to be found, at the end. */
 const undirected = (text: string, references: References | undefined): string => {
-  const { text: rest, media } = parseModelDirectives(withoutTags(text), definedOf({ references }))
+  const { text: rest, media } = parseModelDirectives(withoutReasoning(text), definedOf({ references }))
   return [rest.trim(), ...media].filter((part) => part !== '').join('\n\n')
 }
 

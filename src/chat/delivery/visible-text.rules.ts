@@ -106,6 +106,12 @@ export const visibleText = ({ finalOnly = false, earlier = false }: VisibleTextO
   }
 }
 
+/** A whole text without the reasoning in tags that opens it. */
+export const withoutReasoning = (text: string): string => {
+  const { push, end } = visibleText()
+  return push(text) + end()
+}
+
 const names = ['think', 'thinking', 'thought', 'reasoning', 'final']
 const wholeTag = /<(\/?)(think|thinking|thought|reasoning|final)(?:\s[^<>]{0,200})?\/?>/iy
 const wholeName = /^<(\/?)(think|thinking|thought|reasoning|final)(?:\s[^<>]{0,200})?\/?$/i
