@@ -5,6 +5,7 @@ import { isRecord } from '../contracts/record.rules.ts'
 import { redact, redactedError } from '../contracts/redact.ts'
 import { saysOverflow } from './overflow-words.ts'
 import { codeOfStatus, type ProviderCode, providerError } from './provider-error.ts'
+import { retryDelayOf } from './retry-delay.rules.ts'
 
 const messageCharsMax = 300
 const bodyCharsMax = 2000
@@ -27,7 +28,7 @@ export type Hints = (code: ProviderCode, status: number | undefined) => string |
 
 /**
  * Classifies an error of a model call. The message is short and safe to show; what the provider wrote stands, redacted and cut, in
- * `data.body`; `data.retryAfterMs` is there when a header named a time.
+ * `data.body`; `data.retryAfterMs` is there when the server named a time.
  */
 export const classify = (thrown: unknown, options: ClassifyOptions): RuntimeError => {
   if (isRuntimeError(thrown)) return redactedError(thrown)
@@ -43,12 +44,13 @@ const classified = (facts: Facts, { now, secrets = [], summary, hints = () => un
   const code = codeOf(facts)
   const said = saidBy(facts, secrets)
   const begin = summary ?? summaries[code]
+  const wait = retryDelayOf({ ...facts, isThrottled: code === 'provider_rate_limit', now })
   const hint = hints(code, facts.status) ?? generalHints[code]
   return providerError(code, said === '' ? begin : `${begin}: ${said}`, {
     hint,
     data: {
       ...definedOf({ status: facts.status }),
-      ...retryAfter(facts.headers, now),
+      ...definedOf({ retryAfterMs: wait === undefined ? undefined : bounded(wait) }),
       ...definedOf({ body: facts.body === '' ? undefined : redact(facts.body.slice(0, wordsMax), secrets).slice(0, bodyCharsMax) }),
     },
     // The thrown error is not kept as the cause: it carries the request with its headers, and a logger would print them.
@@ -190,18 +192,4 @@ const sentenceIn = (body: string): string | undefined => {
   }
 }
 
-/** `retry-after-ms`, else `retry-after` in seconds or as an HTTP date. @see RFC 9110 §10.2.3 */
-const retryAfter = (headers: Record<string, unknown>, now: number): { retryAfterMs?: number } => {
-  const header = (wanted: string): string => {
-    const value = Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1]
-    return typeof value === 'string' ? value.trim() : ''
-  }
-  const inMs = header('retry-after-ms')
-  if (/^\d+(?:\.\d+)?$/.test(inMs)) return bounded(Number(inMs))
-  const after = header('retry-after')
-  if (/^\d+(?:\.\d+)?$/.test(after)) return bounded(Number(after) * 1000)
-  const date = after === '' ? Number.NaN : Date.parse(after)
-  return Number.isNaN(date) ? {} : bounded(date - now)
-}
-
-const bounded = (ms: number): { retryAfterMs: number } => ({ retryAfterMs: Math.round(Math.min(Math.max(ms, 0), retryAfterMsMax)) })
+const bounded = (ms: number): number => Math.round(Math.min(ms, retryAfterMsMax))
