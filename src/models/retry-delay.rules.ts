@@ -1,20 +1,21 @@
 /**
- * How long a server asks to wait, wherever it says so: in headers, in the fields of its answer, in its words. The header `Retry-After` is the standard
- * (RFC 9110 §10.2.3), and Gemini, OpenAI, Azure, Groq, Codex and OpenRouter each know cases without one.
+ * Reads the retry delay from an error response: from its headers, its JSON body or its message. `Retry-After` is the standard header (RFC 9110 §10.2.3).
+ * Gemini, OpenAI, Azure, Groq, Codex and OpenRouter all send responses without it.
  */
 import { isRecord } from '../contracts/record.rules.ts'
+import { timeUnits } from '../contracts/time-units.ts'
 
-/** @property isThrottled the limits that it counts for us are why it refused: their headers come with every answer */
-type Answer = { headers: Readonly<Record<string, unknown>>; body: string; text: string; isThrottled: boolean; now: number }
+/** @property isThrottled the response is a rate limit. Only then do the `x-ratelimit-*` headers count, which come with every response. */
+type Response = { headers: Readonly<Record<string, unknown>>; body: string; text: string; isThrottled: boolean; now: number }
 
-/** @returns ms, not below 0; undefined where it says nothing of it */
-export const retryDelayOf = ({ headers, body, text, isThrottled, now }: Answer): number | undefined => {
+/** @returns ms, 0 or more; undefined when the response names no delay */
+export const retryDelayOf = ({ headers, body, text, isThrottled, now }: Response): number | undefined => {
   const known = lowered(headers)
   const fields = body.length <= bodyCharsMax ? fieldsIn(body) : new Map<string, unknown>()
   return (
-    asked(known, now) ??
+    retryAfterIn(known, now) ??
     firstOf(Object.entries(units), ([name, unit]) => waitOf(fields.get(name), unit, now)) ??
-    asked(fields, now) ??
+    retryAfterIn(fields, now) ??
     inWords(`${text.slice(0, wordsMax)} | ${body.slice(0, wordsMax)}`) ??
     (isThrottled ? (ofBudgets(known, now) ?? ofBudgets(fields, now)) : undefined)
   )
@@ -32,16 +33,16 @@ const firstOf = <Item>(items: readonly Item[], find: (item: Item) => number | un
   return undefined
 }
 
-/** The header that is there for it, also where another server's headers are told in the body (openrouter: `error.metadata.headers`). */
-const asked = (fields: ReadonlyMap<string, unknown>, now: number): number | undefined =>
+/** The standard headers. OpenRouter repeats those of the upstream server in the body (`error.metadata.headers`). */
+const retryAfterIn = (fields: ReadonlyMap<string, unknown>, now: number): number | undefined =>
   waitOf(fields.get('retry-after-ms'), 1, now) ?? waitOf(fields.get('retry-after'), 1_000, now)
 
-/** Fields of bodies, and what a number in them counts, in ms. */
+/** Fields of JSON bodies, and the ms that a plain number in them counts. */
 const units: Readonly<Record<string, number>> = {
   // google.rpc.RetryInfo, a protobuf duration (googleapis/python-genai#1875, dcdpr/jp#1061, AtomicBot-ai/atomic-agent#106).
   retrydelay: 1_000,
   retry_delay: 1_000,
-  // google.rpc.ErrorInfo, where there is no RetryInfo (router-for-me/CLIProxyAPI#449).
+  // google.rpc.ErrorInfo, for responses without RetryInfo (router-for-me/CLIProxyAPI#449).
   quotaresetdelay: 1_000,
   // Codex (NousResearch/hermes-agent#26893, openai/codex#2695).
   resets_in_seconds: 1_000,
@@ -55,7 +56,7 @@ const units: Readonly<Record<string, number>> = {
 const lowered = (headers: Readonly<Record<string, unknown>>): Map<string, unknown> =>
   new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** All fields that hold a value or a duration, by their names in lower case, the first of a name before others; whatever is around them. */
+/** The fields of a JSON body at any depth, by lower-case name. The outermost field of a name wins. */
 const fieldsIn = (body: string): Map<string, unknown> => {
   const found = new Map<string, unknown>()
   const waiting: unknown[] = [parsed(body)]
@@ -80,13 +81,13 @@ const parsed = (body: string): unknown => {
   }
 }
 
-/** Numbers of seconds this large are moments: seconds, or ms, since the epoch. */
+/** A number of seconds this large is a timestamp: seconds, or ms, since the epoch. */
 const epochSecondsMin = 1_000_000_000
 const epochMsMin = 1_000_000_000_000
 
 /** @param unit ms that a plain number counts */
 const waitOf = (value: unknown, unit: number, now: number): number | undefined => {
-  // A duration of protobuf as an object.
+  // A protobuf duration as an object.
   if (isRecord(value) && ('seconds' in value || 'nanos' in value))
     return waitOf(Number(value.seconds ?? 0) + Number(value.nanos ?? 0) / 1e9, 1_000, now)
   const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : ''
@@ -101,17 +102,16 @@ const waitOf = (value: unknown, unit: number, now: number): number | undefined =
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-const msOf: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const part = /(\d+(?:\.\d+)?) ?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])/iy
 
-/** `45.837s`, `1m30.5s`, `6m0s`, `2 minutes`: ms of the duration with which a text begins. */
+/** Parses the duration at the start of a text, such as `45.837s`, `1m30.5s`, `6m0s` or `2 minutes`, to ms. */
 const spelling = (text: string): number | undefined => {
   let at = 0
   let ms = 0
   for (let found = partAt(text, at); found; found = partAt(text, at)) {
     const [whole, number, unit = 's'] = found
     const short = /^(?:ms|milli)/i.test(unit) ? 'ms' : (unit[0] ?? 's').toLowerCase()
-    ms += Number(number) * (msOf[short] ?? 1_000)
+    ms += Number(number) * (timeUnits[short] ?? 1_000)
     at += whole.length
     if (text[at] === ' ') at++
   }
@@ -125,14 +125,14 @@ const partAt = (text: string, at: number): RegExpExecArray | null => {
 
 /** OpenAI and Groq: "Please try again in 5.289s" (Aider-AI/aider#3265); Azure: "Please retry after 33 seconds" (openai/openai-node#1108); Gemini: "Please retry in 53.01s". */
 const inWords = (text: string): number | undefined =>
-  firstOf([...text.matchAll(/(?:try again|retry|reset)(?: in| after) (?=\d)/gi)].slice(0, 10), ({ 0: said, index }) =>
-    spelling(text.slice(index + said.length, index + said.length + 80)),
+  firstOf([...text.matchAll(/(?:try again|retry|reset)(?: in| after) (?=\d)/gi)].slice(0, 10), ({ 0: match, index }) =>
+    spelling(text.slice(index + match.length, index + match.length + 80)),
   )
 
 const budgets = ['requests', 'tokens']
 /**
- * When what was used up is there again: the later of both (vectorize-io/hindsight#3508, zed-industries/zed#31531), without a budget of which something is left.
- * Azure spells it with a hyphen more (openai/openai-python#937), OpenRouter counts one budget.
+ * The latest reset of an exhausted budget (vectorize-io/hindsight#3508, zed-industries/zed#31531). Azure writes `x-rate-limit` (openai/openai-python#937), and
+ * OpenRouter has a single budget.
  */
 const ofBudgets = (fields: ReadonlyMap<string, unknown>, now: number): number | undefined => {
   const waits = ['x-ratelimit', 'x-rate-limit'].flatMap((prefix) =>

@@ -61,12 +61,11 @@ export const newestOf = (messages: readonly ToldAt[], field: string): { before: 
 }
 
 /** What was sent earlier the model is told of: what is in it goes with its own message. */
-const withoutFiles = ({ files, ...told }: Told): Told =>
-  files === undefined
-    ? typeof told.content === 'string'
-      ? { ...told, content: cleaned(told.content) }
-      : told
-    : { ...told, content: [told.content ?? '', ...files.map(({ fileName = 'a file' }) => `[${fileName} was sent here]`)].join(' ').trim() }
+const withoutFiles = ({ files, ...told }: Told): Told => {
+  if (files !== undefined)
+    return { ...told, content: [told.content ?? '', ...files.map(({ fileName = 'a file' }) => `[${fileName} was sent here]`)].join(' ').trim() }
+  return typeof told.content === 'string' ? { ...told, content: cleaned(told.content) } : told
+}
 
 const textTypes = new Set<unknown>(['text', 'input_text', 'output_text', 'refusal'])
 

@@ -1,7 +1,6 @@
 /** One connection to an MCP server, of either era of the protocol, through the SDK of MCP. The package is loaded here and nowhere else, when the first server is used. */
 import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
-import { definedOf } from '../../contracts/defined.ts'
 import type { Logger } from '../../contracts/environment.ts'
 import { isRuntimeError, messageOf, RuntimeError } from '../../contracts/errors.ts'
 import { isRecord } from '../../contracts/record.rules.ts'
@@ -112,7 +111,7 @@ export const openConnection = async (parts: ConnectionParts): Promise<McpConnect
         for (let page = 0; page < pagesMax && tools.length <= max; page++) {
           const params = cursor === undefined ? {} : { cursor }
           const answer = await client.request({ method: 'tools/list', params }, ToolPage, { signal: listSignal, timeout: settings.connectMs })
-          tools.push(...readable(answer.tools, (problem) => log.warn({ server, problem }, 'a tool of an MCP server cannot be read, and is left out')))
+          tools.push(...validTools(answer.tools, (problem) => log.warn({ server, problem }, 'an invalid tool of an MCP server is left out')))
           if (!answer.nextCursor || answer.nextCursor === cursor) return { tools: tools.slice(0, max), more: tools.length > max }
           cursor = answer.nextCursor
         }
@@ -144,37 +143,24 @@ export const openConnection = async (parts: ConnectionParts): Promise<McpConnect
   }
 }
 
-/** Read by ours: with the schema of the SDK one tool that is odd takes all others with it (opentokenz/mcpx#28, brave/brave-search-mcp-server#235). */
-const ToolPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish().catch(undefined) })
-const hint = z.boolean().nullish().catch(undefined)
+/** Replaces the schema of the SDK, by which one invalid tool rejects the whole page (opentokenz/mcpx#28, brave/brave-search-mcp-server#235). */
+const ToolPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional().catch(undefined) })
+const hint = z.boolean().optional().catch(undefined)
 const Listed = z.object({
   name: z.string().min(1),
-  description: z.string().nullish().catch(undefined),
-  inputSchema: z.unknown().optional(),
-  annotations: z.object({ readOnlyHint: hint, idempotentHint: hint }).nullish().catch(undefined),
+  description: z.string().optional().catch(undefined),
+  inputSchema: z.unknown().optional().transform((schema) => (isOpen(schema) ? { type: 'object' } : schema)),
+  annotations: z.object({ readOnlyHint: hint, idempotentHint: hint }).optional().catch(undefined),
 })
+/** A tool without an input schema accepts any object. */
+const isOpen = (schema: unknown): boolean => schema === undefined || schema === null || (isRecord(schema) && Object.keys(schema).length === 0)
 
-/** Tools that have a name; one that does not say what it takes may take any object. */
-const readable = (given: readonly unknown[], problem: (what: string) => void): ListedTool[] =>
-  given.flatMap((one, place) => {
-    const { data } = Listed.safeParse(one)
-    if (data === undefined) {
-      problem(`tools[${place}] has no name`)
-      return []
-    }
-    const { name, description, inputSchema, annotations } = data
-    const isOpen = inputSchema === undefined || inputSchema === null || (isRecord(inputSchema) && Object.keys(inputSchema).length === 0)
-    const { readOnlyHint, idempotentHint } = annotations ?? {}
-    return [
-      {
-        name,
-        inputSchema: isOpen ? { type: 'object' } : inputSchema,
-        ...definedOf({
-          description: description ?? undefined,
-          annotations: annotations ? definedOf({ readOnlyHint: readOnlyHint ?? undefined, idempotentHint: idempotentHint ?? undefined }) : undefined,
-        }),
-      },
-    ]
+/** The valid tools of a page. Only a missing name makes one invalid. */
+const validTools = (page: readonly unknown[], onProblem: (problem: string) => void): ListedTool[] =>
+  page.flatMap((entry, index) => {
+    const { data } = Listed.safeParse(entry)
+    if (data === undefined) onProblem(`tools[${index}] must have a name`)
+    return data === undefined ? [] : [data]
   })
 
 const loadSdk = async () => {
@@ -266,7 +252,7 @@ const callFailure = (server: string, name: string, error: unknown): { error: Run
       cause: error,
       retryable: true,
       hint: 'see why it ended; it is connected to again by itself',
-      // A session that the server forgot (MCP, Streamable HTTP): the request was looked at no further.
+      // The server no longer knows the session (MCP, Streamable HTTP), so it did not process the request.
       data: { ...data, ...(statusOf(error) === 404 && { notBegun: true }) },
     }),
     lost: true,
