@@ -35,7 +35,7 @@ export const parseExact = (text: string, noun: string): unknown => {
   return json
 }
 
-/** The same JSON, in which each number that would become another one is a text of its digits; bounds of schemas stay, and so does what is not JSON. */
+/** Replaces each number that JavaScript cannot keep with a string of its digits. Bounds of schemas and invalid JSON stay unchanged. */
 export const withDigitsAsText = (text: string): string => {
   if (!longNumber.test(text)) return text
   let exact = ''

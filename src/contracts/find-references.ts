@@ -2,7 +2,7 @@
 import type { Message } from './message.ts'
 import type { References } from './references.ts'
 
-/** A text without any of these holds no directive, and none is looked for. */
+/** A text without any of these marks has no directives. */
 export const directiveMarks = /<|\[\[|MEDIA:|\n[^\S\n]*\n/
 
 /**

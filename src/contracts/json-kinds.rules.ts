@@ -21,13 +21,13 @@ const cures: Readonly<Record<string, string>> = {
 type Definition = { type: string; coerce?: boolean; in?: z.core.$ZodType }
 type Made = { def: Definition; bag?: { Class?: { name: string } } }
 
-/** What JSON makes of its own. */
+/** Classes that JSON can produce. */
 const plain = new Set<unknown>([Object, Array])
 
-/** The first part of a schema that no JSON fits, on its input side; undefined where there is none. A kind that is coerced takes what JSON has. */
+/** Finds the first part of a schema whose input JSON cannot represent. Coerced kinds accept JSON values. */
 export const unsendableIn = (schema: z.ZodType): Unsendable | undefined => {
   const found: (Unsendable & { at: readonly (string | number)[] })[] = []
-  /** What author's code makes out of any JSON: its outcome is checked, and is not sent. */
+  /** Paths of values that a transform of the author produces: they are validated, never sent. */
   const prepared: (readonly (string | number)[])[] = []
   const look = ({ zodSchema, path }: { zodSchema: z.core.$ZodType; path: readonly (string | number)[] }): void => {
     const { def, bag } = zodSchema._zod as unknown as Made
@@ -41,7 +41,7 @@ export const unsendableIn = (schema: z.ZodType): Unsendable | undefined => {
   try {
     z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', override: look })
   } catch {
-    // One that has no JSON Schema at all is refused where it is made.
+    // A schema without any JSON Schema is rejected where the tool is defined.
   }
   const first = found.find(({ at }) => !prepared.some((before) => before.every((part, index) => at[index] === part)))
   return first && { path: first.path, kind: first.kind, instead: first.instead }

@@ -1,4 +1,4 @@
-/** What a text may be that a caller sends: its limits, in characters, and what of it is kept. */
+/** Limits of texts that callers send, in characters, and how they are cleaned. */
 import { z } from 'zod'
 
 export const textMax = 200_000
@@ -14,13 +14,13 @@ export const nulMessage = 'must not contain a NUL character'
 
 /** Tab, line feed and carriage return are part of what people write. */
 const unseen = /(?![\t\n\r])\p{Cc}/gu
-/** Most texts: there is nothing to look for in them. */
+/** Most texts, which need no cleaning. */
 const ascii = /^[\t\n\r -~]*$/
 
 /** Composed Unicode (NFC) without control characters, which no screen shows. */
 export const cleaned = (text: string): string => (ascii.test(text) ? text : text.normalize('NFC').replace(unseen, ''))
 
-/** The text of a message to a session, by whatever door it comes (CH-09): well-formed, without NUL, and {@link cleaned}. @param max characters */
+/** The text of a message to a session, on every interface (CH-09): well-formed, without NUL, and {@link cleaned}. @param max characters */
 export const messageText = (max: number) =>
   z
     .string()

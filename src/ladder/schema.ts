@@ -75,7 +75,7 @@ export const lenient = <Output>(given: Schema<Output>): Schema<Output> => {
 }
 export const isLenient = (schema: Schema): boolean => loose.has(schema)
 
-/** @param what whose answer it is @throws LadderError LADDER_CONFIG for a kind of zod that no JSON fits: no answer of a model ever would */
+/** @param what the owner of the output @throws LadderError LADDER_CONFIG for a kind of zod that JSON cannot represent: every answer would fail */
 export const checkAnswerable = (given: Schema, what: string): void => {
   const schema = loose.get(given) ?? given
   const unsendable = schema instanceof z.ZodType ? unsendableIn(schema) : undefined
@@ -117,9 +117,9 @@ const inexact = (cause: RuntimeError): LadderError =>
 
 /** The JSON in an answer that fits, and what its schema makes of it. @throws LadderError SCHEMA_VALIDATION_FAILED */
 export const readAnswer = async <Output>(schema: Schema<Output>, text: string, what: string): Promise<{ json: unknown; value: Output }> => {
-  const said = await answersIn(text)
-  const candidates = isLenient(schema) ? said.flatMap(jsonWithin) : []
-  if (candidates.length === 0) candidates.push(firstJsonOf(said))
+  const texts = await answersIn(text)
+  const candidates = isLenient(schema) ? texts.flatMap(jsonWithin) : []
+  if (candidates.length === 0) candidates.push(firstJsonOf(texts))
   let first: unknown
   for (const json of candidates)
     try {
@@ -130,18 +130,18 @@ export const readAnswer = async <Output>(schema: Schema<Output>, text: string, w
   throw first
 }
 
-/** Some chat templates open the reasoning themselves: of its tags the model writes only the last. */
+/** Some chat templates write the opening tag themselves, so the output has only the closing one. */
 const closing = /<\/(?:think|thinking|thought|reasoning)>/gi
-/** What of a text may be the answer, the likeliest first: reasoning in tags is none (vercel/ai#11489, langchain-ai/langchain#32120). */
+/** The parts of a text that can be the answer, the likeliest first. Reasoning in tags is not part of it (vercel/ai#11489, langchain-ai/langchain#32120). */
 const answersIn = async (text: string): Promise<string[]> => {
   if (text.search(closing) === -1) return [text]
   const { withoutReasoning } = await import('../chat.ts')
-  const said = withoutReasoning(text)
-  const last = [...said.matchAll(closing)].at(-1)
-  return last ? [said.slice(last.index + last[0].length), said] : [said]
+  const visible = withoutReasoning(text)
+  const last = [...visible.matchAll(closing)].at(-1)
+  return last ? [visible.slice(last.index + last[0].length), visible] : [visible]
 }
 
-/** @throws LadderError SCHEMA_VALIDATION_FAILED saying why the likeliest is none */
+/** @throws LadderError SCHEMA_VALIDATION_FAILED with the problem of the first text, when none is valid JSON */
 const firstJsonOf = (texts: readonly string[]): unknown => {
   let first: unknown
   for (const text of texts)

@@ -28,7 +28,7 @@ export type Hints = (code: ProviderCode, status: number | undefined) => string |
 
 /**
  * Classifies an error of a model call. The message is short and safe to show; what the provider wrote stands, redacted and cut, in
- * `data.body`; `data.retryAfterMs` is there when the server named a time.
+ * `data.body`; `data.retryAfterMs` is set when the server named a delay.
  */
 export const classify = (thrown: unknown, options: ClassifyOptions): RuntimeError => {
   if (isRuntimeError(thrown)) return redactedError(thrown)

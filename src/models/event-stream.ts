@@ -18,7 +18,7 @@ const tellsUsage = (bytes: Buffer): boolean => usageMarks.some((mark) => bytes.i
 /**
  * Passes whole lines on, ends a stream of events where one says so, and repairs what is told of the tokens used. Few lines are looked into: most only
  * pass as bytes.
- * @param sign is called for each piece that comes, whatever is in it
+ * @param sign is called for each chunk, also for comments
  */
 export const answerEvents = (sign: () => void = () => undefined): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> => {
   /** Of the line that has not ended. */

@@ -1,7 +1,7 @@
 /** How the packages of the AI SDK reach a provider: no other server, and nothing behind the end of its answer. */
 import { answerEvents } from './event-stream.ts'
 import { providerError } from './provider-error.ts'
-import { signOf } from './signs-of-life.ts'
+import { onBytesOf } from './signs-of-life.ts'
 
 const redirectsMax = 3
 /** They keep the method and the body; of the others, a question would arrive as one without content. */
@@ -18,7 +18,7 @@ export const providerFetch =
     let url = new URL(input instanceof Request ? input.url : input)
     for (let redirects = 0; ; redirects++) {
       const response = await fetch(url, { ...init, redirect: 'manual' })
-      const sign = signOf(init?.signal)
+      const sign = onBytesOf(init?.signal)
       sign()
       const target = targetOf(response, url)
       if (target === undefined) return bounded(response, sign)

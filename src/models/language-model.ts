@@ -11,7 +11,7 @@ import { partStream, type StreamPart } from './older-models.ts'
 import { callOptions } from './prompt.ts'
 import { providerError } from './provider-error.ts'
 import type { LanguageModel } from './sdk-model.ts'
-import { hearsOf } from './signs-of-life.ts'
+import { watchBytes } from './signs-of-life.ts'
 
 type LanguageModelOptions = {
   ref: string
@@ -37,7 +37,7 @@ export const languageModel = (model: LanguageModel, { ref, clock, contextTokens,
       boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
         const hintsNow: Hints = (code, status) => (code === 'provider_malformed' && !production.answer.isEmpty ? brokenHint : hints?.(code, status))
         try {
-          hearsOf(production.signal, production.alive)
+          watchBytes(production.signal, production.alive)
           const parts = await stream({ ...callOptions(request, model.provider), abortSignal: production.signal })
           return await readParts(parts, production, ref.slice(0, ref.indexOf('/')), hintsNow)
         } catch (thrown) {

@@ -1,10 +1,10 @@
 /**
- * How servers say that a conversation does not fit: as data, since each has its own words, and none of them is a standard. A row is what is constant in a
- * message, in lower case; `source` is where it was seen.
+ * How servers report a context overflow. There is no standard, so this is a table. `words` matches the constant part of a message, in lower case; `source`
+ * is a report of it.
  */
 type Row = { server: string; words: RegExp; source: string }
 
-/** Codes and types that mean nothing else, whatever the status is. */
+/** Codes and types that always mean overflow, with any status. */
 const codes: readonly Row[] = [
   { server: 'OpenAI, Azure, Groq, Cerebras', words: /context_length_exceeded/, source: 'chathub-dev/chathub#126' },
   { server: 'OpenAI', words: /string_above_max_length/, source: 'gptscript-ai/clio#41' },

@@ -8,7 +8,7 @@ import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import { tokensMax } from '../contracts/message.ts'
 import { providerCodes, providerError } from './provider-error.ts'
 
-/** Loaded when a file is first read by it: most apps have none, and it is a tenth of what an import loads. */
+/** Loaded on first use: most apps read no YAML, and the package is a tenth of the modules that `import 'statecast'` would load. */
 const yaml = (): typeof Yaml => createRequire(import.meta.url)('yaml') as typeof Yaml
 
 const scriptBytesMax = 4 * 1024 * 1024

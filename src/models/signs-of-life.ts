@@ -1,11 +1,11 @@
 /**
- * Bytes of a provider that become no part of an answer: comments and pings that keep a connection open. The packages of the AI SDK drop them, so the way from
- * our `fetch` to the call that waits goes by the signal of that call, which both have.
+ * Reports the chunks of a response to the model call that waits for it, including the comments and pings that keep a connection open. The AI SDK drops
+ * those, so `fetch` finds the call by its abort signal, which both have.
  */
 const waiting = new WeakMap<AbortSignal, () => void>()
 
-/** @param alive is called for whatever comes from the server while the call with this signal waits */
-export const hearsOf = (signal: AbortSignal, alive: () => void): void => void waiting.set(signal, alive)
+/** @param onBytes is called for each chunk that the server sends during the call with this signal */
+export const watchBytes = (signal: AbortSignal, onBytes: () => void): void => void waiting.set(signal, onBytes)
 
-/** @returns to be called for each piece of a response */
-export const signOf = (signal: AbortSignal | null | undefined): (() => void) => (signal ? waiting.get(signal) : undefined) ?? (() => undefined)
+/** @returns the callback for each chunk of the response to this request */
+export const onBytesOf = (signal: AbortSignal | null | undefined): (() => void) => (signal ? waiting.get(signal) : undefined) ?? (() => undefined)

@@ -13,8 +13,8 @@ type ShownOptions = {
 }
 
 /**
- * Errors become their name and message, bytes their number, actors their id, expressions and addresses their text; functions, what is deeper than a journal
- * may be and what holds itself are left out.
+ * Errors become their name and message, bytes their number, actors their id, expressions and addresses their text; functions, values deeper than
+ * a journal allows and cycles are left out.
  */
 export const shown = (value: unknown, { textMax = Number.POSITIVE_INFINITY, room }: ShownOptions = {}, above: readonly object[] = []): unknown => {
   if (room !== undefined) {

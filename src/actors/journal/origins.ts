@@ -1,13 +1,13 @@
-/** Where a fork came from, and that in its turn: the one walk over origins, which ends whatever is stored. */
+/** Walks the chain of origins of a fork. The walk ends for any stored data, cycles included. */
 import type { Origin } from '../../contracts/fork.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Journal } from '../../contracts/transport.ts'
 
-/** @property at the last commit that the fork shares with it, also where other forks lie between */
+/** @property at the last commit that the fork shares with it, directly or through forks in between */
 export type Ancestor = Omit<Origin, 'change'>
 
 /**
- * The origins of a fork, the nearest first, each once: an address that was deleted and forked back makes a circle of them.
+ * The origins of a fork, nearest first, each once. Deleting an address and forking back to it makes the chain a cycle.
  * @param origin of the fork at `address`, as its head says
  */
 export async function* originsOf(journal: Pick<Journal, 'head'>, address: Address, origin: Ancestor): AsyncGenerator<Ancestor> {

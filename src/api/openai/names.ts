@@ -45,11 +45,11 @@ export const parseResponseId = (text: string): { key: string; id: string } => {
   throw noResponse(text)
 }
 
-/** The id of an item of a response: whoever refers to it says which response it is of. @param place among the items */
+/** The id of an item. It holds the id of the response, so that an `item_reference` names both. @param place among the items */
 export const itemIdOf = (prefix: 'msg_' | 'rs_' | 'fc_', responseId: string, place: number): string =>
   `${prefix}${responseId.slice('resp_'.length)}-${place}`
 
-/** @returns the id of the response; undefined for what {@link itemIdOf} has not made */
+/** @returns the id of the response; undefined for an id that {@link itemIdOf} did not make */
 export const responseOfItem = (id: string): string | undefined => {
   const [, encoded] = /^(?:msg|rs|fc)_([\w-]{1,4000})-\d{1,6}$/.exec(id) ?? []
   return encoded === undefined ? undefined : `resp_${encoded}`

@@ -50,7 +50,7 @@ const told = (item: z.infer<typeof Item>, field: string): Told[] => {
       const { call_id, output } = at(CallOutput)
       return [{ role: 'tool', tool_call_id: call_id, content: contentText(output, `${field}.output`) }]
     }
-    // It stands where its response does.
+    // The stored response holds it.
     case 'item_reference':
       return []
     // Clients send back what they got; what a model has thought is its own.
@@ -62,8 +62,7 @@ const told = (item: z.infer<typeof Item>, field: string): Told[] => {
 }
 
 /**
- * What an `item_reference` stands for is in a stored response, with all that was said before it: the newest one says which response the request goes on
- * from, and what stands ahead of it in the request is there already.
+ * Resolves `item_reference` items. The newest one names the stored response to continue from; that response already holds the items before the reference.
  * @throws RuntimeError not_found
  */
 const referredTo = (input: readonly z.infer<typeof Item>[]): { continues: string | undefined; begin: number } => {
@@ -72,7 +71,7 @@ const referredTo = (input: readonly z.infer<typeof Item>[]): { continues: string
   const { id } = input[at] as { id?: unknown }
   const continues = typeof id === 'string' ? responseOfItem(id) : undefined
   if (continues === undefined)
-    throw new RuntimeError('not_found', `there is no item '${String(id).slice(0, 80)}'`, {
+    throw new RuntimeError('not_found', `the item '${String(id).slice(0, 80)}' was not found`, {
       field: `input.${at}.id`,
       hint: 'send the items themselves: only those of responses that were stored here can be referred to',
     })

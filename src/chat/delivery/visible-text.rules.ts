@@ -106,7 +106,7 @@ export const visibleText = ({ finalOnly = false, earlier = false }: VisibleTextO
   }
 }
 
-/** A whole text without the reasoning in tags that opens it. */
+/** Removes the reasoning in tags at the start of a complete text. */
 export const withoutReasoning = (text: string): string => {
   const { push, end } = visibleText()
   return push(text) + end()

@@ -7,9 +7,9 @@ const limitWords =
   /maximum context length is (\d{1,9})|> ?(\d{1,9}) maximum|maximum prompt length is (\d{1,9})|exceeds the limit of (\d{1,9})|token limit: ?(\d{1,9})|tokens allowed \((\d{1,9})\)/
 const actualWords = /(?:resulted in|you requested|prompt is too long:) (\d{1,9})/
 
-/** A request from this share of the window on, that is refused in words that nobody knows, is taken as one that does not fit. */
+/** An unknown refusal of a request that fills at least this share of the context window counts as an overflow. */
 const nearlyFull = 0.9
-/** Statuses by which servers refuse what they could not read. */
+/** Statuses of refused requests. */
 const refusals: ReadonlySet<unknown> = new Set([400, 413, 422])
 
 /** An error as it is, or `provider_overflow` with `limit` and `actual` in its data. @param window tokens that the model can read, where known */

@@ -1,4 +1,4 @@
-/** Where a text stands in a file, and the file with another one in its place: whatever its line ends are, and without losing them or a byte order mark. */
+/** Finds and replaces a text in a file. Line ends may differ; the file keeps its own, and its byte order mark. */
 import { withoutMark } from '../../contracts/byte-order-mark.ts'
 
 export type Place = { at: number; length: number }

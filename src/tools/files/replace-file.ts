@@ -4,7 +4,7 @@ import { constants, type Stats } from 'node:fs'
 import { lstat, open, realpath, rename, unlink } from 'node:fs/promises'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { badPath, changed, hidden, linked, notFile, outside, shown, unreachable } from './refusals.ts'
-import { spelledIn } from './spelling.ts'
+import { existingName } from './spelling.ts'
 import { checkPath, type Folder, hasOtherNames, openFolder, splitPath, type Workspace } from './workspace.ts'
 
 /** A file that is there, as it was looked at: it is replaced only while it is the same. */
@@ -25,10 +25,10 @@ export const withFolderOf = async <Result>(
 ): Promise<Result> => {
   checkPath(path)
   const { folder: inside, name: given } = splitPath(path)
-  if (given === '') throw badPath('the path names no file')
+  if (given === '') throw badPath('the path must name a file')
   const folder = await openFolder(workspace, inside, make)
   try {
-    const name = await spelledIn(folder.at('.'), given)
+    const name = await existingName(folder.at('.'), given)
     if (folder.isClosed(name)) throw hidden(path)
     // Names that differ only in their case may be one file.
     const key = `${await realpath(folder.at('.'))}/${name}`.toLowerCase()

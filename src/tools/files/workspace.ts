@@ -6,7 +6,7 @@ import { constants, existsSync, type Stats } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { badPath, changed, hidden, linked, notFile, outside, unreachable, workspaceGone } from './refusals.ts'
-import { spelledBelow } from './spelling.ts'
+import { existingPath } from './spelling.ts'
 
 const pathCharsMax = 1024
 
@@ -41,7 +41,7 @@ export const resolveInside = async (workspace: Workspace, path: string): Promise
   const root = await rootOf(workspace)
   let real: string
   try {
-    real = await realpath(join(root, await spelledBelow(root, path)))
+    real = await realpath(join(root, await existingPath(root, path)))
   } catch (cause) {
     throw unreachable(path, cause)
   }
@@ -119,7 +119,7 @@ export const openFolder = async (workspace: Workspace, path: string, make = fals
 
 /** The folder that is there, as far as a path leads, and the names that are not. */
 const nearestFolder = async (root: string, path: string, closed: readonly string[]): Promise<Place & { missing: string[] }> => {
-  const names = (await spelledBelow(root, path)).split(/[\\/]/).filter((name) => name !== '' && name !== '.')
+  const names = (await existingPath(root, path)).split(/[\\/]/).filter((name) => name !== '' && name !== '.')
   for (let count = names.length; ; count--) {
     let real: string
     try {

@@ -14,7 +14,7 @@ const errorCharsMax = 4_000
 /** @param connected the connection there is, or the next one; rejects where there is none */
 type Connected = (signal: AbortSignal) => Promise<McpConnection>
 
-/** Nothing was done: the call may be made again, whatever it does (punkpeye/mcp-remote#106, modelcontextprotocol/rust-sdk#733). */
+/** The server did not process the call, so even a tool with side effects can be called again (punkpeye/mcp-remote#106, modelcontextprotocol/rust-sdk#733). */
 const wasNotBegun = (error: unknown): boolean =>
   isRuntimeError(error) && error.code === 'tool_lost' && (error.data as { notBegun?: boolean } | undefined)?.notBegun === true
 
@@ -52,7 +52,7 @@ export const toolOf = (
             timeoutMs,
             onProgress: (message) => progress(message.slice(0, progressCharsMax)),
           })
-        // By the next connection, once: whoever is refused again has a server that forgets every session.
+        // One retry, over a new connection: a server that loses every session would be retried for ever.
         const result = await call().catch((error: unknown) => {
           if (wasNotBegun(error)) return call()
           throw error

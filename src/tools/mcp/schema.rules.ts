@@ -70,12 +70,12 @@ const at = (schema: unknown, ref: string): unknown =>
     .split('/')
     .reduce<unknown>((value, key) => (value as Record<string, unknown> | null | undefined)?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], schema)
 
-/** Maps from names to schemas: what stands there is no keyword. */
+/** Maps from names to schemas: their keys are not keywords. */
 const maps = new Set(['properties', '$defs', 'definitions', 'dependentSchemas'])
 
 /**
- * Without what is left to the server: patterns, names that one allows, and so whatever is said of all other names; and formats, which JSON Schema does not
- * enforce by itself. Checked by half they would refuse what the server takes (gsd-build/gsd-2#1354).
+ * Removes the keywords that only the server checks: patterns, pattern properties together with the keywords for all other properties, and formats, which
+ * JSON Schema does not enforce by default. Checking half of them would reject input that the server accepts (gsd-build/gsd-2#1354).
  */
 const withoutPatterns = (value: unknown, isMap = false): unknown => {
   if (Array.isArray(value)) return value.map((one) => withoutPatterns(one))

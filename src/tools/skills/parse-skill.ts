@@ -6,7 +6,7 @@ import { messageOf } from '../../contracts/errors.ts'
 import { skillName, skillNameMax } from '../../contracts/skill.ts'
 import type { SkillManual } from './skill.ts'
 
-/** Loaded when a file is first read by it: most apps have none, and it is a tenth of what an import loads. */
+/** Loaded on first use: most apps read no YAML, and the package is a tenth of the modules that `import 'statecast'` would load. */
 const yaml = (): typeof Yaml => createRequire(import.meta.url)('yaml') as typeof Yaml
 
 /** Characters of the part in YAML. */

@@ -25,8 +25,8 @@ export const makeDataFolder = (folder: string): void => {
 }
 
 /**
- * Where everybody may write, anybody could put a token or a journal of theirs in place of ours; where they may read, they see the names and sizes of what is
- * there. A group that the folder was opened to on purpose, as containers do it, keeps its rights.
+ * Other users with write access could replace the token or a journal; with read access they see names and sizes of files. Group access stays while others have
+ * none: containers rely on it.
  */
 const closeToOthers = (folder: string): void => {
   const { mode, uid } = statSync(folder)
