@@ -106,4 +106,11 @@ describe('a reference stands for an item of a stored response', () => {
 
     expect([refused.status, refused.json.error]).toMatchObject([404, { param: 'input[0].id' }])
   })
+
+  test('an id that is not text is quoted in the error', async () => {
+    const { post } = await served()
+    const refused = await post('/v1/responses', { model: 'main', input: [{ type: 'item_reference', id: { a: 1 } }] })
+
+    expect([refused.status, refused.json.error.message]).toEqual([404, expect.stringContaining('the item {"a":1} was not found')])
+  })
 })

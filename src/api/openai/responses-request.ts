@@ -71,7 +71,7 @@ const referredTo = (input: readonly z.infer<typeof Item>[]): { continues: string
   const { id } = input[at] as { id?: unknown }
   const continues = typeof id === 'string' ? responseOfItem(id) : undefined
   if (continues === undefined)
-    throw new RuntimeError('not_found', `the item '${String(id).slice(0, 80)}' was not found`, {
+    throw new RuntimeError('not_found', `the item ${JSON.stringify(id)?.slice(0, 80)} was not found`, {
       field: `input.${at}.id`,
       hint: 'send the items themselves: only those of responses that were stored here can be referred to',
     })
