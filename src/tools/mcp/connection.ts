@@ -149,7 +149,10 @@ const hint = z.boolean().optional().catch(undefined)
 const Listed = z.object({
   name: z.string().min(1),
   description: z.string().optional().catch(undefined),
-  inputSchema: z.unknown().optional().transform((schema) => (isOpen(schema) ? { type: 'object' } : schema)),
+  inputSchema: z
+    .unknown()
+    .optional()
+    .transform((schema) => (isOpen(schema) ? { type: 'object' } : schema)),
   annotations: z.object({ readOnlyHint: hint, idempotentHint: hint }).optional().catch(undefined),
 })
 /** A tool without an input schema accepts any object. */
