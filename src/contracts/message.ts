@@ -1,6 +1,7 @@
 /** What a conversation is made of. Plain JSON, so that it can stand in a journal, on a subject and in a prompt. */
 import { z } from 'zod'
 import type { FileRef } from './file.ts'
+import type { ProviderMetadata } from './provider-metadata.ts'
 import type { References } from './references.ts'
 
 /** What no call can have used: a provider that reports more has miscounted, and sums of it would be no numbers any more. */
@@ -58,6 +59,8 @@ export type AssistantMessage = {
   reasoning?: string
   calls: RequestedCall[]
   partial?: boolean
+  /** What its provider wants back with it. */
+  providerMetadata?: ProviderMetadata
   /** What its directives refer to, where its text may hold some. */
   references?: References
   /** No model has said it: it was put in. `label` tells people where it comes from. */

@@ -5,6 +5,7 @@ import type { CredentialSource, ModelResponse } from './model.ts'
 import type { Placeholders } from './placeholders.ts'
 import type { ModelSource, Profile } from './profile.ts'
 import type { PromptHashes, PromptReport } from './prompt.ts'
+import type { ProviderMetadata } from './provider-metadata.ts'
 import type { References } from './references.ts'
 import type { ThinkingLevel } from './settings.ts'
 import type { SkillCommand, SkillsUsed } from './skill.ts'
@@ -53,6 +54,8 @@ export type ModelCallOutput = {
   usage: Usage
   model: string
   partial: boolean
+  /** What its provider wants back with it. */
+  providerMetadata?: ProviderMetadata
   /** What the directives in its text refer to, where it may hold some. */
   references?: References
   /** Journals written before this field have none. */

@@ -2,6 +2,7 @@
 import type { ErrorBody } from './errors.ts'
 import type { FileRef } from './file.ts'
 import type { Message, Usage, UserMessage } from './message.ts'
+import type { ProviderMetadata } from './provider-metadata.ts'
 
 /** What the model is told about a tool. `inputSchema` is JSON Schema. */
 export type ToolDescription = { name: string; description: string; inputSchema: Record<string, unknown> }
@@ -51,6 +52,8 @@ export type ModelResponse = {
   finish: 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other'
   /** Provider and model that answered, as the provider says. */
   model: string
+  /** What its provider wants back with it. */
+  providerMetadata?: ProviderMetadata
   /** True when the call was stopped by its signal: what had come by then. */
   partial: boolean
 }

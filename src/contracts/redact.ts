@@ -54,7 +54,11 @@ export const redacted = <T>(value: T, depth = 0): T => {
   return (Array.isArray(value) ? entries.map(([, , after]) => after) : Object.fromEntries(entries.map(([key, , after]) => [key, after]))) as T
 }
 
-const isSecret = (key: string, value: unknown): boolean => typeof value === 'string' && value !== '' && holdsSecret.test(key)
+/** What a model's provider attached to an answer is opaque, and for it alone. */
+const isOpaque = (key: string): boolean => key === 'providerMetadata'
+
+const isSecret = (key: string, value: unknown): boolean =>
+  (typeof value === 'string' && value !== '' && holdsSecret.test(key)) || (isOpaque(key) && value !== undefined)
 
 /** Whatever was thrown, for somebody else to read. Not its hint, which we have written: one may say how a secret is to be sent. */
 export const shownBody = (thrown: unknown): ErrorBody => {

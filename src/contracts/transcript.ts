@@ -1,12 +1,20 @@
 /** What stands in a journal for the transcript of a session, as a schema for journals that somebody else may have written. */
 import { z } from 'zod'
 import { FileRefs } from './file.ts'
+import { ProviderMetadata } from './provider-metadata.ts'
 
 const Call = z.looseObject({ callId: z.string(), name: z.string() })
 
 const Message = z.discriminatedUnion('role', [
   z.looseObject({ role: z.literal('user'), id: z.string(), text: z.string(), before: z.string().optional(), files: FileRefs.optional() }),
-  z.looseObject({ role: z.literal('assistant'), id: z.string(), text: z.string(), reasoning: z.string().optional(), calls: z.array(Call) }),
+  z.looseObject({
+    role: z.literal('assistant'),
+    id: z.string(),
+    text: z.string(),
+    reasoning: z.string().optional(),
+    calls: z.array(Call),
+    providerMetadata: ProviderMetadata.optional(),
+  }),
   z.looseObject({ role: z.literal('tool'), callId: z.string(), name: z.string(), isError: z.boolean() }),
   z.looseObject({ role: z.literal('summary'), id: z.string(), text: z.string() }),
 ])
@@ -44,7 +52,14 @@ export const TranscriptNote = z.strictObject({
 
 /** What an effect answered, as far as the transcript takes it. */
 export const TranscriptContent = z.discriminatedUnion('kind', [
-  z.looseObject({ kind: z.literal('model'), id: z.string(), text: z.string(), reasoning: z.string(), calls: z.array(Call) }),
+  z.looseObject({
+    kind: z.literal('model'),
+    id: z.string(),
+    text: z.string(),
+    reasoning: z.string(),
+    calls: z.array(Call),
+    providerMetadata: ProviderMetadata.optional(),
+  }),
   z.looseObject({ kind: z.literal('tool'), id: z.string(), callId: z.string(), name: z.string() }),
   z.looseObject({ kind: z.literal('summary'), id: z.string(), text: z.string() }),
 ])

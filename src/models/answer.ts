@@ -46,14 +46,15 @@ export class Answer {
     if (this.chars > this.charsMax) throw tooLong(this.charsMax)
   }
 
-  /** Adds a complete call. Some servers number their calls anew, or not at all: an id that is empty or taken gets a suffix. */
-  addCall({ callId, name, input }: ModelToolCall): void {
-    if (this.closed) return
+  /** Adds a complete call. Some servers repeat ids, or send none: an id that is empty or taken gets a suffix. @returns the id that it has */
+  addCall({ callId, name, input }: ModelToolCall): string {
+    if (this.closed) return callId
     const wanted = callId === '' ? 'call' : callId
     let unique = wanted
     for (let suffix = 2; this.callIds.has(unique); suffix++) unique = `${wanted}-${suffix}`
     this.callIds.add(unique)
     this.calls.push({ callId: unique, name, input })
+    return unique
   }
 
   get isEmpty(): boolean {
@@ -62,6 +63,11 @@ export class Answer {
 
   get hasText(): boolean {
     return this.text !== ''
+  }
+
+  /** The reasoning so far. */
+  get reasoned(): string {
+    return this.reasoning
   }
 
   get hasCalls(): boolean {

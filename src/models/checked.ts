@@ -7,7 +7,9 @@ import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import { Usage } from '../contracts/message.ts'
 import type { Model, ModelDelta, ModelInfo, ModelResponse } from '../contracts/model.ts'
 import { detached } from '../contracts/plain.ts'
+import { ProviderMetadata } from '../contracts/provider-metadata.ts'
 import { type Answer, tooLong } from './answer.ts'
+import { boundedMetadata } from './answer-parts.ts'
 import { boundedCall, type Production } from './bounded.ts'
 import { classify, type Hints } from './classify.ts'
 import { providerError } from './provider-error.ts'
@@ -22,6 +24,7 @@ const Response = z.object({
   finish: z.enum(['stop', 'length', 'tool-calls', 'content-filter', 'other']),
   model: z.string(),
   partial: z.boolean(),
+  providerMetadata: ProviderMetadata.optional(),
 })
 
 const tokens = z.int().min(1)
@@ -117,7 +120,7 @@ class Deltas {
 }
 
 const responseOf = (response: unknown, ref: string, { answer, signal }: Production, charsMax: number): ModelResponse => {
-  const { calls, ...rest } = parsed(response, ref)
+  const { calls, providerMetadata, ...rest } = parsed(response, ref)
   if (rest.partial && !signal.aborted)
     throw providerError('provider_malformed', `the model ${ref} stopped before the end of its answer`, {
       hint: '`partial: true` is for a call that its signal has stopped; throw when the answer is incomplete',
@@ -126,10 +129,11 @@ const responseOf = (response: unknown, ref: string, { answer, signal }: Producti
   // Counted anew: the deltas before were the same text.
   if (sizes.reduce((sum, size) => sum + size, rest.text.length + rest.reasoning.length) > charsMax) throw tooLong(charsMax)
   for (const call of calls) answer.addCall(call)
-  return { ...rest, calls: answer.response(rest.finish).calls }
+  const metadata = providerMetadata && boundedMetadata(providerMetadata, calls.length > 0)
+  return { ...rest, calls: answer.response(rest.finish).calls, ...definedOf({ providerMetadata: metadata }) }
 }
 
-const parsed = (response: unknown, ref: string): ModelResponse => {
+const parsed = (response: unknown, ref: string): z.infer<typeof Response> => {
   let problem: string
   try {
     const result = Response.safeParse(response)

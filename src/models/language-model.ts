@@ -5,10 +5,12 @@ import type { RuntimeError } from '../contracts/errors.ts'
 import { tokensMax, type Usage } from '../contracts/message.ts'
 import type { Model, ModelResponse } from '../contracts/model.ts'
 import type { Answer } from './answer.ts'
+import { AnswerParts } from './answer-parts.ts'
 import { boundedCall, type Production } from './bounded.ts'
 import { classify, type Hints } from './classify.ts'
+import { metadataSource } from './model-family.ts'
 import { partStream, type StreamPart } from './older-models.ts'
-import { callOptions } from './prompt.ts'
+import { callOptions, checksReasoning } from './prompt.ts'
 import { providerError } from './provider-error.ts'
 import type { LanguageModel } from './sdk-model.ts'
 import { watchBytes } from './signs-of-life.ts'
@@ -30,6 +32,7 @@ type LanguageModelOptions = {
  */
 export const languageModel = (model: LanguageModel, { ref, clock, contextTokens, secrets = [], hints }: LanguageModelOptions): Model => {
   const stream = partStream(model)
+  const source = metadataSource(model.provider, model.modelId)
   return {
     ref,
     ...definedOf({ contextTokens, accepts: readsPdf(model) ? { pdf: true } : undefined }),
@@ -38,8 +41,10 @@ export const languageModel = (model: LanguageModel, { ref, clock, contextTokens,
         const hintsNow: Hints = (code, status) => (code === 'provider_malformed' && !production.answer.isEmpty ? brokenHint : hints?.(code, status))
         try {
           watchBytes(production.signal, production.alive)
-          const parts = await stream({ ...callOptions(request, model.provider), abortSignal: production.signal })
-          return await readParts(parts, production, ref.slice(0, ref.indexOf('/')), hintsNow)
+          const options = callOptions(request, model)
+          const parts = await stream({ ...options, abortSignal: production.signal })
+          const attached = new AnswerParts({ source, isChecked: checksReasoning(options, model) })
+          return await readParts(parts, production, attached, ref.slice(0, ref.indexOf('/')), hintsNow)
         } catch (thrown) {
           throw classify(thrown, { now: clock.now(), secrets, hints: hintsNow })
         }
@@ -56,11 +61,12 @@ const brokenHint = 'try again; when it happens every time, look at the server, o
 const readParts = async (
   parts: ReadableStream<StreamPart>,
   { answer, signal, alive }: Production,
+  attached: AnswerParts,
   provider: string,
   hints: Hints,
 ): Promise<ModelResponse> => {
   const reader = parts.getReader()
-  const reading = new Reading(answer, provider, hints)
+  const reading = new Reading(answer, attached, provider, hints)
   try {
     for (;;) {
       const { done, value } = await reader.read()
@@ -68,7 +74,7 @@ const readParts = async (
       if (done || signal.aborted) throw reading.broken('the stream ended in mid-answer')
       alive()
       const finish = reading.take(value)
-      if (finish !== undefined) return answer.response(finish)
+      if (finish !== undefined) return { ...answer.response(finish), ...definedOf({ providerMetadata: attached.result(answer.reasoned) }) }
     }
   } finally {
     // Also after `finish`: a server may leave the connection open.
@@ -79,14 +85,16 @@ const readParts = async (
 /** The parts of one stream. Blocks overlap freely; the one thing that is kept per block is how much of a tool input was counted. */
 class Reading {
   private readonly answer: Answer
+  private readonly attached: AnswerParts
   private readonly provider: string
   private readonly hints: Hints
   private readonly countedInputs = new Map<string, number>()
   /** Calls whose input has begun and not come to its end. */
   private readonly openCalls = new Set<string>()
 
-  constructor(answer: Answer, provider: string, hints: Hints) {
+  constructor(answer: Answer, attached: AnswerParts, provider: string, hints: Hints) {
     this.answer = answer
+    this.attached = attached
     this.provider = provider
     this.hints = hints
   }
@@ -98,11 +106,19 @@ class Reading {
   /** @returns how the answer finished, once it has; unknown parts are passed over */
   take(part: StreamPart): ModelResponse['finish'] | undefined {
     switch (part.type) {
+      case 'text-start':
       case 'text-delta':
-        this.answer.add('text', textIn(part.delta))
+        this.takeDelta('text', part)
         return undefined
+      case 'reasoning-start':
       case 'reasoning-delta':
-        this.answer.add('reasoning', textIn(part.delta))
+        this.takeDelta('reasoning', part)
+        return undefined
+      case 'text-end':
+        this.attached.end('text', textIn(part.id), part.providerMetadata)
+        return undefined
+      case 'reasoning-end':
+        this.attached.end('reasoning', textIn(part.id), part.providerMetadata)
         return undefined
       case 'tool-input-start':
         this.openCalls.add(textIn(part.id))
@@ -120,10 +136,17 @@ class Reading {
         throw part.error
       case 'finish':
         this.answer.usage = usageOf(part.usage)
+        this.attached.finish(part.providerMetadata)
         return this.requireAnswer(this.finishOf(part.finishReason))
       default:
         return undefined
     }
+  }
+
+  private takeDelta(kind: 'text' | 'reasoning', { id, delta, providerMetadata }: StreamPart): void {
+    const text = textIn(delta)
+    this.answer.add(kind, text)
+    this.attached.take(kind, textIn(id), text, providerMetadata)
   }
 
   private takeCall(part: StreamPart): void {
@@ -133,7 +156,7 @@ class Reading {
     const callId = textIn(part.toolCallId)
     const input = typeof part.input === 'string' ? part.input : (JSON.stringify(part.input) ?? '')
     this.countInput(callId, Math.max(0, input.length - (this.countedInputs.get(callId) ?? 0)))
-    this.answer.addCall({ callId, name: textIn(part.toolName), input })
+    this.attached.call(callId, this.answer.addCall({ callId, name: textIn(part.toolName), input }), part.providerMetadata)
   }
 
   private countInput(id: string, chars: number): void {

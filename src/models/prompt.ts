@@ -5,21 +5,26 @@ import { definedOf } from '../contracts/defined.ts'
 import type { AssistantMessage, Message, ToolMessage } from '../contracts/message.ts'
 import type { ModelMessage, ModelRequest } from '../contracts/model.ts'
 import { partsOfFile } from './file-parts.ts'
+import type { LanguageModel } from './sdk-model.ts'
+import { isFrom, isReasoned, type SentBack, sentBack } from './sent-back.ts'
 
 type UserTurn = Extract<LanguageModelV4Message, { role: 'user' }>
 type AssistantTurn = Extract<LanguageModelV4Message, { role: 'assistant' }>
 type ToolTurn = Extract<LanguageModelV4Message, { role: 'tool' }>
 
-/** @param provider as its model names itself, such as `anthropic.messages`: some rules are of one provider alone */
-export const callOptions = ({ instructions, messages, tools, settings }: ModelRequest, provider: string | undefined): LanguageModelV4CallOptions => ({
-  prompt: promptOf(instructions, messages, provider),
+type Asked = Pick<LanguageModel, 'provider' | 'modelId'>
+
+/** Some rules are of one provider alone. */
+export const callOptions = ({ instructions, messages, tools, settings }: ModelRequest, model: Asked): LanguageModelV4CallOptions => ({
+  prompt: promptOf(instructions, messages, model),
   ...(tools.length === 0
     ? {}
     : {
         tools: tools.map(({ name, description, inputSchema }) => ({ type: 'function' as const, name, description, inputSchema })),
         toolChoice: { type: 'auto' as const },
       }),
-  ...definedOf({ temperature: settings.temperature, maxOutputTokens: settings.maxOutputTokens, reasoning: settings.reasoning }),
+  ...definedOf({ temperature: settings.temperature, maxOutputTokens: settings.maxOutputTokens, reasoning: reasoningFor(settings, messages, model) }),
+  ...definedOf({ providerOptions: storesNothing(model.provider) }),
 })
 
 /**
@@ -28,9 +33,10 @@ export const callOptions = ({ instructions, messages, tools, settings }: ModelRe
  * call are left out. No text is blank, and none that an answer would go on from ends in white space: Anthropic refuses the whole request
  * for either, and with it all later turns of the conversation.
  */
-const promptOf = (instructions: string, messages: readonly ModelMessage[], provider?: string): LanguageModelV4Message[] => {
+const promptOf = (instructions: string, messages: readonly ModelMessage[], model: Asked): LanguageModelV4Message[] => {
   const prompt: LanguageModelV4Message[] = isBlank(instructions) ? [] : [{ role: 'system', content: instructions }]
-  const idOf = callIds(provider)
+  const idOf = callIds(model.provider)
+  const back = sentBack(messages, model)
   messages.forEach((message, index) => {
     if (message.role === 'user')
       addUser(
@@ -41,7 +47,7 @@ const promptOf = (instructions: string, messages: readonly ModelMessage[], provi
     if (message.role === 'summary') addUser(prompt, `Summary of the conversation so far (earlier messages were removed):\n\n${message.text}`)
     if (message.role !== 'assistant') return
     const calls = message.calls.map((call): SentCall => ({ ...call, sentId: idOf(call.callId), sentName: toolName(call.name) }))
-    addAssistant(prompt, message.text, calls)
+    addAssistant(prompt, message.text, calls, back?.(message, index))
     if (calls.length > 0) addResults(prompt, calls, messages, index + 1)
   })
   trimLast(prompt)
@@ -97,17 +103,59 @@ const addUser = (prompt: LanguageModelV4Message[], text: string, files: UserTurn
   else prompt.push({ role: 'user', content: parts })
 }
 
-// Reasoning is not sent back: providers want it signed, and the signature is not kept.
-const addAssistant = (prompt: LanguageModelV4Message[], text: string, calls: readonly SentCall[]): void => {
+/** @param back what the provider wants back with it; without that, reasoning is not sent */
+const addAssistant = (prompt: LanguageModelV4Message[], text: string, calls: readonly SentCall[], back: SentBack | undefined): void => {
   const content: AssistantTurn['content'] = []
-  if (!isBlank(text)) content.push({ type: 'text', text })
-  for (const { sentId, sentName, input } of calls) content.push({ type: 'tool-call', toolCallId: sentId, toolName: sentName, input: objectOf(input) })
-  const last = prompt.at(-1)
+  const say = (words: string, more: object = {}): void => void (isBlank(words) || content.push({ type: 'text', text: words, ...more }))
+  const open = new Map(calls.map((call) => [call.callId, call]))
+  const call = ({ callId, sentId, sentName, input }: SentCall, more: object = {}): void => {
+    open.delete(callId)
+    content.push({ type: 'tool-call', toolCallId: sentId, toolName: sentName, input: objectOf(input), ...more })
+  }
+  for (const part of back?.parts ?? [{ type: 'text' as const, text }]) {
+    const more = definedOf({ providerOptions: part.options })
+    if (part.type === 'text') say(part.text, more)
+    else if (part.type === 'reasoning') content.push({ type: 'reasoning', text: part.text, ...more })
+    else {
+      const wanted = open.get(part.callId)
+      if (wanted) call(wanted, more)
+    }
+  }
+  for (const one of open.values()) call(one)
   // A turn that was stopped before its first word has no text.
   if (content.length === 0) return
-  if (last?.role === 'assistant') last.content.push(...content)
-  else prompt.push({ role: 'assistant', content })
+  const last = prompt.at(-1)
+  if (last?.role === 'assistant' && back?.options === undefined) last.content.push(...content)
+  else prompt.push({ role: 'assistant', content, ...definedOf({ providerOptions: back?.options }) })
 }
+
+/** Anthropic's models, also where others serve them. */
+const isAnthropic = ({ provider, modelId }: Asked): boolean => /anthropic|claude/i.test(`${provider} ${modelId}`)
+
+/** Whether its provider refuses a step that was reasoned when it comes back without its reasoning. */
+export const checksReasoning = ({ reasoning }: LanguageModelV4CallOptions, model: Asked): boolean =>
+  reasoning !== undefined && reasoning !== 'none' && isAnthropic(model)
+
+/**
+ * A tool loop cannot be sent as reasoned where its first step comes from another model, from an earlier version that kept no signatures, or from the middle
+ * of a loop that was compacted: the loop ends without reasoning, and the next message has it again.
+ */
+const reasoningFor = (
+  { reasoning }: ModelRequest['settings'],
+  messages: readonly ModelMessage[],
+  model: Asked,
+): ModelRequest['settings']['reasoning'] => {
+  if (reasoning === undefined || reasoning === 'none' || !isAnthropic(model)) return reasoning
+  const begin = messages.findLastIndex(({ role }) => role === 'user') + 1
+  const at = messages.findIndex((message, index) => index >= begin && message.role === 'assistant' && message.calls.length > 0)
+  const step = messages[at]
+  if (step === undefined || (isFrom(step, model) && (isReasoned(step) || messages[at - 1]?.role === 'user'))) return reasoning
+  return 'none'
+}
+
+/** The journal is the only history: a provider of responses sends what it would keep, encrypted. */
+const storesNothing = (provider = ''): LanguageModelV4CallOptions['providerOptions'] =>
+  provider.endsWith('.responses') ? { [provider.slice(0, -'.responses'.length)]: { store: false } } : undefined
 
 const trimLast = (prompt: readonly LanguageModelV4Message[]): void => {
   const last = prompt.at(-1)

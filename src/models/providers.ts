@@ -6,6 +6,7 @@ import type { Hints } from './classify.ts'
 import type { Credential } from './credentials.ts'
 import { providerFetch } from './fetch.ts'
 import { providerError } from './provider-error.ts'
+import { rawFieldsExtractor } from './raw-fields.ts'
 import type { LanguageModel } from './sdk-model.ts'
 import { addressProblem, baseUrl, isLoopback, keyProblem, serverHints, setting, type Variables, withVersion } from './server.ts'
 
@@ -84,6 +85,7 @@ export const providers: Readonly<Record<string, Provider>> = {
         baseURL: url,
         includeUsage: true,
         fetch: providerFetch('OPENAI_BASE_URL'),
+        metadataExtractor: rawFieldsExtractor,
         ...definedOf({ apiKey: apiKey || undefined }),
       })
       const hints = serverHints({ url, variables: naming(openaiVariables, credential), isNamed: true, hasKey: apiKey !== undefined })

@@ -61,6 +61,7 @@ test('data is redacted wherever a text stands in it; what has nothing to hide is
   const plain = { a: [1, { b: 'c' }], at: new Date(0) }
   expect(redacted(plain)).toBe(plain)
 
+  expect(redacted({ answer: { text: 'hi', providerMetadata: { parts: [] } } })).toEqual({ answer: { text: 'hi', providerMetadata: '[redacted]' } })
   expect(redacted({ deep: [{ url: 'amqp://u:p4ssword@host' }], n: 1 })).toEqual({ deep: [{ url: 'amqp://[redacted]@host' }], n: 1 })
 })
 

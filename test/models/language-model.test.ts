@@ -75,6 +75,10 @@ describe('an answer', () => {
       finish: 'tool-calls',
       model: 'fake/f-1-20260101',
       partial: false,
+      providerMetadata: {
+        source: 'fake f',
+        parts: [{ type: 'reasoning' }, { type: 'text', length: 2 }, { type: 'call', callId: 'c1' }, { type: 'call', callId: 'c1-2' }],
+      },
     })
     expect(call.deltas).toEqual([
       { kind: 'reasoning', text: 'hm' },

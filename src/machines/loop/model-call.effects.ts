@@ -21,6 +21,7 @@ import { afterPieces } from './failure.rules.ts'
 import { hasMedia, withFiles } from './given-files.effects.ts'
 import { type PreparedCall, prepareCall, windowOf } from './model-request.effects.ts'
 import { withSizes } from './overflow.rules.ts'
+import { keepingReasoning, withoutRefusedMetadata } from './provider-metadata.rules.ts'
 import { wholeCharacters } from './whole-characters.rules.ts'
 
 type Review = NonNullable<ReturnType<TurnHooks['outgoing']>>
@@ -132,21 +133,23 @@ export const callModel =
       try {
         return await ask(given)
       } catch (error) {
-        // It cannot see, and nobody knew: the conversation shall not end with the first picture.
-        if (
-          !isRuntimeError(error) ||
-          error.code !== 'provider_rejected' ||
-          !hasMedia(given) ||
-          stop.signal.aborted ||
-          seen.text + seen.reasoning !== ''
-        )
-          throw error
+        if (!isRuntimeError(error) || error.code !== 'provider_rejected' || stop.signal.aborted || seen.text + seen.reasoning !== '') throw error
+        const plain = withoutRefusedMetadata(error, given)
+        if (plain) {
+          environment.log.warn(
+            { model: input.model, error: errorBody(error) },
+            'a model refused the reasoning of earlier steps: it is asked again without',
+          )
+          return ask(plain)
+        }
+        // The model cannot see, which its provider did not say: the conversation shall not end with the first picture.
+        if (!hasMedia(given)) throw error
         environment.log.warn({ model: input.model, error: errorBody(error) }, 'a model refused a request with files: it is asked again without them')
         return ask(await withFiles(sent, { images: false, pdf: false }, content))
       }
     }
     try {
-      const { usage, model: named, partial, finish, calls, ...said } = await Promise.race([answer(), handedOver.promise])
+      const { usage, model: named, partial, finish, calls, providerMetadata, ...said } = await Promise.race([answer(), handedOver.promise])
       called('ok')
       if (partial && !stop.signal.aborted)
         throw new RuntimeError('provider_malformed', 'the model stopped before the end of its answer', {
@@ -177,6 +180,7 @@ export const callModel =
         finish,
         at,
         durationMs: Math.max(0, environment.clock.now() - at),
+        ...definedOf({ providerMetadata: providerMetadata && keepingReasoning(providerMetadata, said.reasoning, shown.reasoning) }),
         ...definedOf({ references, contextTokens, costUsd, told, repaired: prepared?.mended || undefined, outgoing: shown.changes }),
         ...definedOf({ credential: credential?.id, flat: credential?.flat || undefined }),
         // A fallback was chosen by nobody but its list.

@@ -20,13 +20,13 @@ export type Folded = { seq: number; messages: Message[]; pending: Map<string, Me
 
 export const nothingFolded = (): Folded => ({ seq: 0, messages: [], pending: new Map() })
 
-const assistant = ({ id, text, reasoning, calls, partial, references }: ModelCallOutput): AssistantMessage => ({
+const assistant = ({ id, text, reasoning, calls, partial, references, providerMetadata }: ModelCallOutput): AssistantMessage => ({
   role: 'assistant',
   id,
   text,
   ...definedOf({ reasoning: reasoning || undefined }),
   calls: partial ? [] : calls.map(({ callId, name, input }) => ({ callId, name, input })),
-  ...definedOf({ partial: partial || undefined, references }),
+  ...definedOf({ partial: partial || undefined, references, providerMetadata: partial ? undefined : providerMetadata }),
 })
 
 type InjectEvent = Extract<SessionEvent, { type: 'inject' }>

@@ -78,7 +78,9 @@ export const redactorOf = ({ address, registration, options = {}, words = [], te
       const { name, message, properties } = errorParts(value)
       return errorFrom({ name: id(name), message: stand.text(message), properties: inner(properties, 'properties') as Record<string, unknown> })
     }
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [keyOf(key, place), inner(part, key)]))
+    // What a provider attached is for it alone, and no state depends on it.
+    const entries = Object.entries(value).filter(([key]) => key !== 'providerMetadata')
+    return Object.fromEntries(entries.map(([key, part]) => [keyOf(key, place), inner(part, key)]))
   }
   /** A name of a field says what it holds; anything else may be a name of somebody. */
   const keyOf = (key: string, { free, name }: Place): string => {

@@ -183,6 +183,11 @@ test('texts do nothing: what cannot be seen becomes a picture or a name, and a l
       .pieces.map((piece) => ('text' in piece ? piece.text : ''))
       .join(''),
   ).toBe('{ a: [1, "x"] }')
+  expect(
+    printed({ providerMetadata: { parts: [{ type: 'call', metadata: { google: { thoughtSignature: 'secret' } } }] } })
+      .pieces.map((piece) => ('text' in piece ? piece.text : ''))
+      .join(''),
+  ).toMatch(/^\{\s*providerMetadata: \(\d+ characters for the provider, not shown\)\s*\}$/)
   expect(printed(Array.from({ length: 5_000 }, (_, index) => `line ${index}`)).isWhole).toBe(false)
 })
 

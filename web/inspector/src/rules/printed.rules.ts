@@ -44,7 +44,9 @@ export const printed = (value: unknown, max = linesMax): Printed => {
         say('key', /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key))
         say('plain', ': ')
       }
-      print(part, depth + 1)
+      // Signatures and encrypted reasoning are for their provider alone.
+      if (key === 'providerMetadata' && !Array.isArray(one)) say('plain', `(${JSON.stringify(part).length} characters for the provider, not shown)`)
+      else print(part, depth + 1)
       if (index < entries.length - 1) say('plain', isFlat ? ', ' : ',')
     }
     if (!isFlat) line(depth)
