@@ -3,7 +3,7 @@ import { closedPlaces } from './closed-places.ts'
 import { definedOf } from './contracts/defined.ts'
 import type { Environment } from './contracts/environment.ts'
 import { credentialFile } from './credential-file.ts'
-import { createModels, readCredentialStore } from './models/index.ts'
+import { createModels, proxiedFetch, readCredentialStore } from './models/index.ts'
 import { agentTable, type Extension, gatesOf, openSkills, type RuntimeOptions, type variables, version } from './runtime/index.ts'
 import { isFileInside, mcpServers, serviceDirectory } from './tools/index.ts'
 
@@ -20,7 +20,7 @@ type Place = {
 export const equip = (options: RuntimeOptions, { workspace, environment, extensions, env, prefix }: Place) => {
   const serviceTools = serviceDirectory(environment, prefix)
   const skills = openSkills(options, { workspace, environment, extensions, env })
-  const mcp = mcpServers(options.mcp, { environment, env, version })
+  const mcp = mcpServers(options.mcp, { environment, env, version, fetch: proxiedFetch(env) })
   const closed = closedPlaces(options, env, workspace, environment.folder)
   const agents = agentTable(options.agents ?? [], {
     workspace,

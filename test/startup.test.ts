@@ -8,12 +8,12 @@ import { repository } from './tidy/sources.ts'
 const run = promisify(execFile)
 const entries = ['src/index.ts', 'src/ladder/index.ts', 'src/client/index.ts', 'src/testing/index.ts', 'src/cli/main.ts', 'src/chat.ts']
 
-test('no entry point loads the layout of charts, a provider of the AI SDK, MCP or the parser of YAML before it is used', async () => {
+test('no entry point loads the layout of charts, a provider of the AI SDK, MCP, proxies or the parser of YAML before it is used', async () => {
   const { stdout } = await run(process.execPath, [join(repository, 'test/support/loaded-packages.ts'), ...entries])
   const packages = JSON.parse(stdout) as string[]
 
   expect(packages).toContain('xstate')
-  expect(packages.filter((name) => /^(?:elkjs|ai|@ai-sdk\/.*|@modelcontextprotocol\/.*|@opentelemetry\/.*|@nats-io\/.*|yaml)$/.test(name))).toEqual(
-    [],
-  )
+  expect(
+    packages.filter((name) => /^(?:elkjs|ai|@ai-sdk\/.*|@modelcontextprotocol\/.*|@opentelemetry\/.*|@nats-io\/.*|undici|yaml)$/.test(name)),
+  ).toEqual([])
 })

@@ -3,7 +3,7 @@
 import { listTools } from '../api/index.ts'
 import { natsClient } from '../client/index.ts'
 import type { RemovedTool } from '../contracts/tool-policy.ts'
-import { createModels } from '../models/index.ts'
+import { createModels, proxiedFetch } from '../models/index.ts'
 import { agentTable, systemEnvironment, version } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { mcpServers, readIntroduction, serviceDirectory } from '../tools/index.ts'
@@ -62,7 +62,7 @@ const wouldBe = async ({ bus }: Connection, app: RuntimeOptions) => {
   const environment = systemEnvironment({ log: commandLogger() })
   const env = commandVariables()
   const directory = serviceDirectory(environment, prefix)
-  const mcp = mcpServers(app.mcp, { environment, env, version })
+  const mcp = mcpServers(app.mcp, { environment, env, version, fetch: proxiedFetch(env) })
   const table = agentTable(agents, { workspace, environment, directory, mcp, fallbacks: undefined, beforeTool: [], toolPolicy })
   try {
     directory.start(bus)

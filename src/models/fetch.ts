@@ -1,6 +1,8 @@
 /** How the packages of the AI SDK reach a provider: no other server, and nothing behind the end of its answer. */
 import { answerEvents } from './event-stream.ts'
 import { providerError } from './provider-error.ts'
+import { proxiedFetch } from './proxy.ts'
+import type { Variables } from './server.ts'
 import { onBytesOf } from './signs-of-life.ts'
 
 const redirectsMax = 3
@@ -12,12 +14,12 @@ const repeating = new Set([307, 308])
  * after `[DONE]` is no part of its answer, and is not waited for; a count of tokens that is no number costs no answer. The text of a refusal is read up to a limit, and no line may be longer than an answer.
  * @param variable names the address, for the hint
  */
-export const providerFetch =
-  (variable: string): typeof globalThis.fetch =>
-  async (input, init) => {
+export const providerFetch = (variable: string, env: Variables): typeof globalThis.fetch => {
+  const request = proxiedFetch(env)
+  return async (input, init) => {
     let url = new URL(input instanceof Request ? input.url : input)
     for (let redirects = 0; ; redirects++) {
-      const response = await fetch(url, { ...init, redirect: 'manual' })
+      const response = await request(url, { ...init, redirect: 'manual' })
       const sign = onBytesOf(init?.signal)
       sign()
       const target = targetOf(response, url)
@@ -27,6 +29,7 @@ export const providerFetch =
       url = target
     }
   }
+}
 
 const targetOf = ({ status, headers }: Response, from: URL): URL | undefined => {
   const location = headers.get('location')

@@ -40,7 +40,7 @@ export const providers: Readonly<Record<string, Provider>> = {
       // A key has a header of its own, and both together are refused.
       const access = credential === undefined || credential.type === 'key' ? { apiKey: secret } : { authToken: secret }
       return {
-        model: createAnthropic({ ...access, baseURL: url, fetch: providerFetch('ANTHROPIC_BASE_URL') })(modelId),
+        model: createAnthropic({ ...access, baseURL: url, fetch: providerFetch('ANTHROPIC_BASE_URL', env) })(modelId),
         contextTokens: 200_000,
         secrets: [secret],
         hints,
@@ -59,7 +59,7 @@ export const providers: Readonly<Record<string, Provider>> = {
       const url = named ?? 'https://api.openai.com/v1'
       const hints = serverHints({ url, variables: naming(openaiVariables, credential), isNamed: named !== undefined, hasKey: true })
       // Chat completions rather than responses: they keep nothing at the provider, and our journal is the only history.
-      return { model: createOpenAI({ apiKey, baseURL: url, fetch: providerFetch('OPENAI_BASE_URL') }).chat(modelId), secrets: [apiKey], hints }
+      return { model: createOpenAI({ apiKey, baseURL: url, fetch: providerFetch('OPENAI_BASE_URL', env) }).chat(modelId), secrets: [apiKey], hints }
     },
   },
   'openai-compatible': {
@@ -84,7 +84,7 @@ export const providers: Readonly<Record<string, Provider>> = {
         name: 'openai-compatible',
         baseURL: url,
         includeUsage: true,
-        fetch: providerFetch('OPENAI_BASE_URL'),
+        fetch: providerFetch('OPENAI_BASE_URL', env),
         metadataExtractor: rawFieldsExtractor,
         ...definedOf({ apiKey: apiKey || undefined }),
       })

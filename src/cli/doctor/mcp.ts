@@ -1,4 +1,5 @@
 /** The MCP servers of an app: whether each answers, and how many tools it has. */
+import { proxiedFetch } from '../../models/index.ts'
 import { systemEnvironment, version } from '../../runtime/index.ts'
 import type { RuntimeOptions } from '../../runtime.ts'
 import { mcpServers } from '../../tools/index.ts'
@@ -11,7 +12,8 @@ export async function* mcp(app: RuntimeOptions, { offline = false }: { offline?:
   const { clock, log } = systemEnvironment({ log: commandLogger() })
   // What is wrong is said here; the log would say it again.
   const quiet = { ...log, info: () => undefined, warn: () => undefined, debug: () => undefined }
-  const servers = mcpServers(app.mcp, { environment: { clock, log: quiet }, env: commandVariables(), version })
+  const env = commandVariables()
+  const servers = mcpServers(app.mcp, { environment: { clock, log: quiet }, env, version, fetch: proxiedFetch(env) })
   try {
     if (!offline) await servers.connectAll()
     for (const { server, state, tools, protocol, error } of servers.report()) {

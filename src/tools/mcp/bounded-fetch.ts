@@ -7,20 +7,23 @@ type Id = string | number | undefined
 /** Bytes of a refusal that are read. */
 const refusalBytesMax = 64 * 1024
 
-export const boundedFetch = async (url: string | URL, init?: RequestInit): Promise<Response> => {
-  const response = await fetch(url, init)
-  const { body, status, statusText } = response
-  if (body === null || (status >= 300 && status < 400)) return response
-  const headers = new Headers(response.headers)
-  // It has been unpacked.
-  for (const name of ['content-encoding', 'content-length']) headers.delete(name)
-  const made = (content: ConstructorParameters<typeof Response>[0]): Response => new Response(content, { status, statusText, headers })
-  if (!response.ok) return made((await readUpTo(body, refusalBytesMax)).bytes)
-  const id = idIn(init?.body)
-  if (headers.get('content-type')?.includes('text/event-stream')) return made(streamOf(guardedEvents(body, id)))
-  const { bytes, whole } = await readUpTo(body, messageBytesMax)
-  return made(whole || id === undefined ? withDigitsAsText(new TextDecoder().decode(bytes)) : JSON.stringify(tooLong(id)))
-}
+/** @param request sends it: through a proxy, where there is one */
+export const boundedFetch =
+  (request: typeof fetch) =>
+  async (url: string | URL, init?: RequestInit): Promise<Response> => {
+    const response = await request(url, init)
+    const { body, status, statusText } = response
+    if (body === null || (status >= 300 && status < 400)) return response
+    const headers = new Headers(response.headers)
+    // It has been unpacked.
+    for (const name of ['content-encoding', 'content-length']) headers.delete(name)
+    const made = (content: ConstructorParameters<typeof Response>[0]): Response => new Response(content, { status, statusText, headers })
+    if (!response.ok) return made((await readUpTo(body, refusalBytesMax)).bytes)
+    const id = idIn(init?.body)
+    if (headers.get('content-type')?.includes('text/event-stream')) return made(streamOf(guardedEvents(body, id)))
+    const { bytes, whole } = await readUpTo(body, messageBytesMax)
+    return made(whole || id === undefined ? withDigitsAsText(new TextDecoder().decode(bytes)) : JSON.stringify(tooLong(id)))
+  }
 
 const streamOf = (parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
   new ReadableStream({

@@ -37,6 +37,7 @@ type ConnectionParts = {
   env: Readonly<Record<string, string | undefined>>
   version: string
   log: Logger
+  fetch: typeof globalThis.fetch
   /** Speaks as the servers of 2025 want it from the first word on: some end when they are asked anything else. */
   old: boolean
   signal: AbortSignal
@@ -60,7 +61,7 @@ export const openConnection = async (parts: ConnectionParts): Promise<McpConnect
     wire ??
     (new sdk.StreamableHTTPClientTransport(new URL((settings as { url: string }).url), {
       requestInit: { headers: withVariables((settings as { headers: Record<string, string> }).headers, parts.env, `mcp.servers.${server}.headers`) },
-      fetch: boundedFetch,
+      fetch: boundedFetch(parts.fetch),
       // Another host is not followed: it would be given the headers.
       redirectPolicy: 'same-origin',
       reconnectionOptions: { initialReconnectionDelay: 1_000, maxReconnectionDelay: 30_000, reconnectionDelayGrowFactor: 2, maxRetries: 3 },

@@ -36,9 +36,19 @@ const toolsMax = 500
 /** Attempts in a row that have failed, from which on nobody waits for the next one. */
 const impatientAt = 2
 
-export type McpServerParts = { environment: Pick<Environment, 'clock' | 'log'>; env: Readonly<Record<string, string | undefined>>; version: string }
+export type McpServerParts = {
+  environment: Pick<Environment, 'clock' | 'log'>
+  env: Readonly<Record<string, string | undefined>>
+  version: string
+  /** Sends the requests to servers at an address, such as through a proxy. Default: the `fetch` of Node. */
+  fetch?: typeof globalThis.fetch
+}
 
-export const mcpServer = (server: string, settings: McpSettings, { environment: { clock, log }, env, version }: McpServerParts): McpServer => {
+export const mcpServer = (
+  server: string,
+  settings: McpSettings,
+  { environment: { clock, log }, env, version, fetch = globalThis.fetch }: McpServerParts,
+): McpServer => {
   const names = new Map<string, string>()
   let offered: readonly { name: string; original: string; tool: Tool }[] = []
   let connection: McpConnection | undefined
@@ -75,6 +85,7 @@ export const mcpServer = (server: string, settings: McpSettings, { environment: 
               env,
               version,
               log,
+              fetch,
               old: asOld,
               signal: gone.signal,
               onChanged: () => sendBack({ type: 'changed' }),

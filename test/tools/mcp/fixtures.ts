@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import type { ToolContext } from '../../../src/contracts/tool.ts'
+import { proxiedFetch } from '../../../src/models/index.ts'
 import type { McpOptions } from '../../../src/tools/mcp/options.ts'
 import { mcpServers } from '../../../src/tools/mcp/servers.ts'
 import { createTools } from '../../../src/tools/registry.ts'
@@ -23,7 +24,7 @@ export const aBench = (
   { allowed = true, env = process.env }: { allowed?: true | string[]; env?: NodeJS.ProcessEnv } = {},
 ) => {
   const environment = anEnvironment()
-  const servers = mcpServers({ servers: given }, { environment, env, version: '1.0.0' })
+  const servers = mcpServers({ servers: given }, { environment, env, version: '1.0.0', fetch: proxiedFetch(env) })
   const source = servers.toolsFor('main', allowed)
   const tools = createTools([], { clock: environment.clock, log: environment.log, sources: source === undefined ? [] : [source] })
   onTestFinished(() => servers.close())
