@@ -1,4 +1,5 @@
 /** An agent that is asked by a machine which is no session: what it is told, what it answers, and what it reports meanwhile. */
+import type { AnswerFormat } from './answer-format.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Message } from './message.ts'
 import type { Placeholders } from './placeholders.ts'
@@ -20,6 +21,8 @@ export type AskInput = {
   intro?: string
   /** What `{{name}}` in its instructions stands for. */
   placeholders?: Placeholders
+  /** Its answer is JSON of this form. */
+  format?: AnswerFormat
   /** As which session its tools are called; default: the conversation. */
   session?: string
   /** Calls of models at most, where that is less than the agent may make. */

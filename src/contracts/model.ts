@@ -1,4 +1,5 @@
 /** The model port: one call of one model, as the turn's machine sees it. */
+import type { AnswerFormat, ToolChoice } from './answer-format.ts'
 import type { ErrorBody } from './errors.ts'
 import type { FileRef } from './file.ts'
 import type { Message, Usage, UserMessage } from './message.ts'
@@ -31,6 +32,10 @@ export type ModelRequest = {
   instructions: string
   messages: ModelMessage[]
   tools: ToolDescription[]
+  /** Default: the model decides. */
+  toolChoice?: ToolChoice
+  /** Default: text. */
+  format?: AnswerFormat
   settings: ModelSettings
   limits: ModelLimits
 }

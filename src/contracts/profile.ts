@@ -1,5 +1,6 @@
 /** How a turn may run: the settings of an agent, frozen when a message is accepted. */
 import { z } from 'zod'
+import { AnswerFormat, ToolChoice } from './answer-format.ts'
 import { ClientTools } from './client-tools.ts'
 import { failoverReasons } from './model.ts'
 import { DropPolicy, debounceMsMax, QueueMode, ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from './settings.ts'
@@ -114,6 +115,8 @@ export const Profile = z
       'before its context is shortened, the agent takes durable notes with its tools; default: it does not',
     ),
     clientTools: ClientTools.optional().describe('tools that the sender of the message runs'),
+    toolChoice: ToolChoice.optional(),
+    format: AnswerFormat.optional(),
     approval: Approval.optional().describe(
       'how long a tool call waits for a person, and what becomes of it then; default: 120,000 ms, then it is denied',
     ),

@@ -1,5 +1,6 @@
 /** What a session takes, what its parts tell each other, and what it tells the world. */
 import { z } from 'zod'
+import { AnswerFormat, ToolChoice } from './answer-format.ts'
 import { type BesideOutput, besideCommands } from './beside.ts'
 import type { DeliveryOutput } from './channel.ts'
 import { type ClientResult, ClientResults, ClientTools } from './client-tools.ts'
@@ -27,6 +28,8 @@ const SessionCommands = z.discriminatedUnion('type', [
     text: messageText(textMax).describe('what is said; empty only beside files or results'),
     files: FileRefs.optional().describe('sent with it: files that were uploaded before, which files.put answered'),
     clientTools: ClientTools.optional().describe('tools that the sender runs: a call of one ends the run with the call'),
+    toolChoice: ToolChoice.optional(),
+    format: AnswerFormat.optional(),
     toolResults: ClientResults.optional().describe('results of the calls with which the run before has ended'),
     id: MessageId.optional().describe(
       'idempotency key: a repeat within the last 1,000 inputs of the actor is ignored and returns the original result',
@@ -109,6 +112,8 @@ export const sessionEventSchema = <Annotations extends z.ZodType<Record<string, 
         heartbeat: true,
         origin: true,
         clientTools: true,
+        toolChoice: true,
+        format: true,
         skills: true,
       })
       .extend({
@@ -117,7 +122,7 @@ export const sessionEventSchema = <Annotations extends z.ZodType<Record<string, 
         profile: Profile,
         text: z.string().max(textMax).describe('what is said'),
         typed: z.string().max(textMax).optional().describe('the words as they were typed, where some of them were for the session'),
-        overrides: Toggles.extend({ runTimeoutMs: z.number().int().min(1), clientTools: ClientTools })
+        overrides: Toggles.extend({ runTimeoutMs: z.number().int().min(1), clientTools: ClientTools, toolChoice: ToolChoice, format: AnswerFormat })
           .partial()
           .strict()
           .optional()

@@ -3,6 +3,7 @@ import { definedOf } from '../contracts/defined.ts'
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import { type FailoverReason, retryableModelError } from '../contracts/model.ts'
 import type { Profile } from '../contracts/profile.ts'
+import { refusalText } from '../contracts/refusal-text.ts'
 import type { Attempt } from '../contracts/turn.ts'
 
 /** The models to try, in this order and each once: the one that was asked for, the fallbacks, and the primary model where no fallbacks are listed. */
@@ -34,8 +35,8 @@ export const failoverReason = (error: ErrorBody): FailoverReason | undefined => 
     case 'provider_malformed':
       return 'format'
     case 'provider_unavailable':
-      if (overload.test(textOf(error))) return 'rate_limit'
-      return brokenOff.test(textOf(error)) ? 'timeout' : 'unavailable'
+      if (overload.test(refusalText(error))) return 'rate_limit'
+      return brokenOff.test(refusalText(error)) ? 'timeout' : 'unavailable'
     case 'provider_unknown_model':
       return 'unknown_model'
     case 'provider_rejected':
@@ -55,11 +56,9 @@ const picture = /\bimages?\b/i
 
 const reasonOfRefusal = (error: ErrorBody): FailoverReason | undefined => {
   if (error.data?.failover === 'context_window') return 'context_window'
-  const text = textOf(error)
+  const text = refusalText(error)
   return toolId.test(text) && !picture.test(text) ? 'format' : undefined
 }
-
-const textOf = ({ message, data }: ErrorBody): string => (typeof data?.body === 'string' ? `${message}\n${data.body}` : message)
 
 type Failed = Omit<Attempt, 'reason'>
 

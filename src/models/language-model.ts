@@ -3,11 +3,12 @@ import { definedOf } from '../contracts/defined.ts'
 import type { Clock } from '../contracts/environment.ts'
 import type { RuntimeError } from '../contracts/errors.ts'
 import { tokensMax, type Usage } from '../contracts/message.ts'
-import type { Model, ModelResponse } from '../contracts/model.ts'
+import type { Model, ModelRequest, ModelResponse } from '../contracts/model.ts'
 import type { Answer } from './answer.ts'
 import { AnswerParts } from './answer-parts.ts'
 import { boundedCall, type Production } from './bounded.ts'
 import { classify, type Hints } from './classify.ts'
+import { inWords, refusesFormat } from './format-words.ts'
 import { metadataSource } from './model-family.ts'
 import { partStream, type StreamPart } from './older-models.ts'
 import { callOptions, checksReasoning } from './prompt.ts'
@@ -33,20 +34,34 @@ type LanguageModelOptions = {
 export const languageModel = (model: LanguageModel, { ref, clock, contextTokens, secrets = [], hints }: LanguageModelOptions): Model => {
   const stream = partStream(model)
   const source = metadataSource(model.provider, model.modelId)
+  /** Whether its provider has refused the mode for JSON, with tools and without: some have it only without. */
+  const refused = { withTools: false, alone: false }
   return {
     ref,
     ...definedOf({ contextTokens, accepts: readsPdf(model) ? { pdf: true } : undefined }),
-    call: (request, { signal, onDelta }) =>
-      boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
+    call: (given, { signal, onDelta }) =>
+      boundedCall({ ref, clock, request: given, signal, onDelta }, async (production) => {
         const hintsNow: Hints = (code, status) => (code === 'provider_malformed' && !production.answer.isEmpty ? brokenHint : hints?.(code, status))
+        const ask = async (request: ModelRequest): Promise<ModelResponse> => {
+          try {
+            watchBytes(production.signal, production.alive)
+            const options = callOptions(request, model)
+            const parts = await stream({ ...options, abortSignal: production.signal })
+            const attached = new AnswerParts({ source, isChecked: checksReasoning(options, model) })
+            return await readParts(parts, production, attached, ref.slice(0, ref.indexOf('/')), hintsNow)
+          } catch (thrown) {
+            throw classify(thrown, { now: clock.now(), secrets, hints: hintsNow })
+          }
+        }
+        if (given.format === undefined) return ask(given)
+        const way = given.tools.length > 0 ? 'withTools' : 'alone'
+        if (refused[way]) return ask(inWords(given))
         try {
-          watchBytes(production.signal, production.alive)
-          const options = callOptions(request, model)
-          const parts = await stream({ ...options, abortSignal: production.signal })
-          const attached = new AnswerParts({ source, isChecked: checksReasoning(options, model) })
-          return await readParts(parts, production, attached, ref.slice(0, ref.indexOf('/')), hintsNow)
-        } catch (thrown) {
-          throw classify(thrown, { now: clock.now(), secrets, hints: hintsNow })
+          return await ask(given)
+        } catch (error) {
+          if (!refusesFormat(error) || !production.answer.isEmpty || production.signal.aborted) throw error
+          refused[way] = true
+          return ask(inWords(given))
         }
       }),
   }

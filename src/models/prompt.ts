@@ -1,6 +1,14 @@
 /** A conversation as the AI SDK wants it. */
 
-import type { JSONObject, JSONValue, LanguageModelV4CallOptions, LanguageModelV4Message, LanguageModelV4ToolResultOutput } from '@ai-sdk/provider'
+import type {
+  JSONObject,
+  JSONValue,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Message,
+  LanguageModelV4ToolChoice,
+  LanguageModelV4ToolResultOutput,
+} from '@ai-sdk/provider'
+import type { AnswerFormat } from '../contracts/answer-format.ts'
 import { definedOf } from '../contracts/defined.ts'
 import type { AssistantMessage, Message, ToolMessage } from '../contracts/message.ts'
 import type { ModelMessage, ModelRequest } from '../contracts/model.ts'
@@ -15,16 +23,24 @@ type ToolTurn = Extract<LanguageModelV4Message, { role: 'tool' }>
 type Asked = Pick<LanguageModel, 'provider' | 'modelId'>
 
 /** Some rules are of one provider alone. */
-export const callOptions = ({ instructions, messages, tools, settings }: ModelRequest, model: Asked): LanguageModelV4CallOptions => ({
+export const callOptions = (
+  { instructions, messages, tools, toolChoice, format, settings }: ModelRequest,
+  model: Asked,
+): LanguageModelV4CallOptions => ({
   prompt: promptOf(instructions, messages, model),
   ...(tools.length === 0
     ? {}
     : {
         tools: tools.map(({ name, description, inputSchema }) => ({ type: 'function' as const, name, description, inputSchema })),
-        toolChoice: { type: 'auto' as const },
+        toolChoice: choiceOf(toolChoice),
       }),
-  ...definedOf({ temperature: settings.temperature, maxOutputTokens: settings.maxOutputTokens, reasoning: reasoningFor(settings, messages, model) }),
-  ...definedOf({ providerOptions: storesNothing(model.provider) }),
+  ...definedOf({
+    temperature: settings.temperature,
+    maxOutputTokens: settings.maxOutputTokens,
+    reasoning: reasoningFor(settings, messages, toolChoice, model),
+  }),
+  ...definedOf({ responseFormat: format && formatOf(format) }),
+  ...definedOf({ providerOptions: optionsFor(model.provider, format) }),
 })
 
 /**
@@ -129,6 +145,14 @@ const addAssistant = (prompt: LanguageModelV4Message[], text: string, calls: rea
   else prompt.push({ role: 'assistant', content, ...definedOf({ providerOptions: back?.options }) })
 }
 
+const choiceOf = (choice: ModelRequest['toolChoice']): LanguageModelV4ToolChoice =>
+  choice === undefined ? { type: 'auto' } : choice === 'required' ? { type: 'required' } : { type: 'tool', toolName: choice.name }
+
+const formatOf = ({ schema, name, description }: AnswerFormat): NonNullable<LanguageModelV4CallOptions['responseFormat']> => ({
+  type: 'json',
+  ...definedOf({ schema, name, description }),
+})
+
 /** Anthropic's models, also where others serve them. */
 const isAnthropic = ({ provider, modelId }: Asked): boolean => /anthropic|claude/i.test(`${provider} ${modelId}`)
 
@@ -143,9 +167,12 @@ export const checksReasoning = ({ reasoning }: LanguageModelV4CallOptions, model
 const reasoningFor = (
   { reasoning }: ModelRequest['settings'],
   messages: readonly ModelMessage[],
+  choice: ModelRequest['toolChoice'],
   model: Asked,
 ): ModelRequest['settings']['reasoning'] => {
   if (reasoning === undefined || reasoning === 'none' || !isAnthropic(model)) return reasoning
+  // Claude refuses to think where it has to call a tool.
+  if (choice !== undefined) return 'none'
   const begin = messages.findLastIndex(({ role }) => role === 'user') + 1
   const at = messages.findIndex((message, index) => index >= begin && message.role === 'assistant' && message.calls.length > 0)
   const step = messages[at]
@@ -153,9 +180,15 @@ const reasoningFor = (
   return 'none'
 }
 
-/** The journal is the only history: a provider of responses sends what it would keep, encrypted. */
-const storesNothing = (provider = ''): LanguageModelV4CallOptions['providerOptions'] =>
-  provider.endsWith('.responses') ? { [provider.slice(0, -'.responses'.length)]: { store: false } } : undefined
+/** The journal is the only history: a provider of responses sends what it would keep, encrypted. Strict schemas are for callers that wrote them so. */
+const optionsFor = (provider: string | undefined, format: AnswerFormat | undefined): LanguageModelV4CallOptions['providerOptions'] => {
+  const [name = '', api] = (provider ?? '').split('.')
+  const options = definedOf({
+    store: api === 'responses' ? false : undefined,
+    strictJsonSchema: format?.schema === undefined ? undefined : (format.strict ?? false),
+  })
+  return Object.keys(options).length === 0 ? undefined : { [name === 'openai-compatible' ? 'openaiCompatible' : name]: options }
+}
 
 const trimLast = (prompt: readonly LanguageModelV4Message[]): void => {
   const last = prompt.at(-1)

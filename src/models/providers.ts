@@ -86,6 +86,7 @@ export const providers: Readonly<Record<string, Provider>> = {
         includeUsage: true,
         fetch: providerFetch('OPENAI_BASE_URL', env),
         metadataExtractor: rawFieldsExtractor,
+        supportsStructuredOutputs: true,
         ...definedOf({ apiKey: apiKey || undefined }),
       })
       const hints = serverHints({ url, variables: naming(openaiVariables, credential), isNamed: true, hasKey: apiKey !== undefined })

@@ -109,10 +109,12 @@ export const splitMessage = ({
   heartbeat,
   origin,
   clientTools,
+  toolChoice,
+  format,
   id = '',
   ...message
 }: MessageCommand) => {
-  const overrides = definedOf({ clientTools, model, queueMode, thinking, runTimeoutMs: timeoutMs > 0 ? timeoutMs : undefined })
+  const overrides = definedOf({ clientTools, toolChoice, format, model, queueMode, thinking, runTimeoutMs: timeoutMs > 0 ? timeoutMs : undefined })
   return { id, message, origin, streaming, heartbeat, skills, overrides: Object.keys(overrides).length === 0 ? {} : { overrides } }
 }
 

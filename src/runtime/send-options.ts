@@ -1,4 +1,5 @@
 /** What a message may want for itself. */
+import type { AnswerFormat, ToolChoice } from '../contracts/answer-format.ts'
 import type { ClientResult, ClientTool } from '../contracts/client-tools.ts'
 import type { FileRef } from '../contracts/file.ts'
 import type { Origin } from '../contracts/reply.ts'
@@ -24,6 +25,10 @@ export type SendOptions = {
   files?: readonly FileRef[] | undefined
   /** Tools that the sender runs: a call of one ends the run with the call. */
   clientTools?: readonly ClientTool[] | undefined
+  /** Which function the model must call; default: it decides. */
+  toolChoice?: ToolChoice | undefined
+  /** The answer is JSON of this form; default: text. */
+  format?: AnswerFormat | undefined
   /** Of the calls with which the run before has ended; the text may be empty then. */
   toolResults?: readonly ClientResult[] | undefined
   /** Nobody has written it: the agent looks whether there is something to say. */

@@ -35,13 +35,14 @@ export async function* livePieces(session: Session, run: Run): AsyncGenerator<Pi
   return output
 }
 
-/** The same for those who want no pieces on the way. */
-export async function* allPieces(session: Session, run: Run): AsyncGenerator<Piece, TurnOutput> {
+/** The same for those who want no pieces on the way. @param isForm the answer is JSON: what earlier steps said is no part of it */
+export async function* allPieces(session: Session, run: Run, isForm = false): AsyncGenerator<Piece, TurnOutput> {
   const output = await run.result()
   const said = { text: false, reasoning: false }
-  for (const step of await stepsOf(session, run, output))
+  const steps = await stepsOf(session, run, output)
+  for (const step of steps)
     for (const kind of kinds) {
-      if (step[kind].trim() === '') continue
+      if (step[kind].trim() === '' || (isForm && kind === 'text' && step !== steps.at(-1))) continue
       yield { kind, text: said[kind] ? `\n\n${step[kind]}` : step[kind] }
       said[kind] = true
     }

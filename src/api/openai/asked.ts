@@ -1,4 +1,5 @@
 /** What a request asks for, whichever of the two forms it has. */
+import type { AnswerFormat, ToolChoice } from '../../contracts/answer-format.ts'
 import type { ClientTool } from '../../contracts/client-tools.ts'
 import type { Attachment } from '../../contracts/file.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
@@ -18,6 +19,9 @@ export type Asked = {
   /** Functions that the client runs, and its results of those that the newest answer called. */
   tools: ClientTool[]
   results: Result[]
+  /** Which function the model must call, and the form of the answer. */
+  choice?: ToolChoice
+  format?: AnswerFormat
   stream: boolean
   /** Whether the session stays when it was made for this request. */
   store: boolean

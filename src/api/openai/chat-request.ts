@@ -4,8 +4,9 @@ import { definedOf } from '../../contracts/defined.ts'
 import { parseInput } from '../../contracts/parse.ts'
 import { type Asked, efforts } from './asked.ts'
 import { usedFields } from './fields.ts'
-import { Choice, checkResults, clientTools, Functions, resultsOf } from './functions.ts'
+import { checkResults, clientTools, Functions, resultsOf } from './functions.ts'
 import { newestOf, saidBy, type Told } from './told.ts'
+import { Choice, chosen, Format, wantedFormat } from './wishes.ts'
 
 const ToolCall = z.object({ id: z.string().optional(), function: z.object({ name: z.string(), arguments: z.string() }) })
 
@@ -26,6 +27,7 @@ const ChatRequest = z.object({
   store: z.boolean().default(false),
   tools: Functions.optional(),
   tool_choice: Choice.optional(),
+  response_format: Format.optional(),
   reasoning_effort: z.enum(Object.keys(efforts) as (keyof typeof efforts)[]).optional(),
 })
 
@@ -43,7 +45,7 @@ const told = ({ role, content, name, refusal, tool_calls, tool_call_id }: z.infe
 export const chatRequest = (body: unknown, standsHere = false): Asked & { usage: boolean } => {
   const fields = usedFields('chat', body, Object.keys(ChatRequest.shape))
   const parsed = parseInput(ChatRequest, fields, 'see docs/reference/openai.md')
-  const { model, stream, stream_options, store, tools, tool_choice, reasoning_effort } = parsed
+  const { model, stream, stream_options, store, tools, tool_choice, response_format, reasoning_effort } = parsed
   const messages = parsed.messages.map((message, index) => ({ told: told(message, `messages.${index}`), at: `messages.${index}` }))
   const newest = newestOf(messages, 'messages')
   const results = resultsOf(messages)
@@ -51,12 +53,12 @@ export const chatRequest = (body: unknown, standsHere = false): Asked & { usage:
   return {
     model,
     ...newest,
-    tools: clientTools('chat', tools, tool_choice),
+    ...chosen(clientTools('chat', tools), tool_choice),
     results,
     field: 'messages',
     stream,
     store,
     usage: stream_options?.include_usage === true,
-    ...definedOf({ thinking: reasoning_effort && efforts[reasoning_effort] }),
+    ...definedOf({ format: wantedFormat(response_format, 'response_format'), thinking: reasoning_effort && efforts[reasoning_effort] }),
   }
 }

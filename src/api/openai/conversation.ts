@@ -82,14 +82,16 @@ export class Conversations {
       return { session, text: toldText([], asked.text, asked.field), kept: true, alone: false, id, pending: asked.results.length > 0 }
     }
     const text = toldText(asked.before, asked.text, asked.field)
-    const tools = asked.tools.length === 0 ? [] : [JSON.stringify(asked.tools)]
-    const said = [text, ...asked.files.map(({ content }) => content), ...tools].join('\n')
+    const wishes = [asked.tools.length > 0 ? asked.tools : undefined, asked.choice, asked.format].flatMap((wish) =>
+      wish === undefined ? [] : [JSON.stringify(wish)],
+    )
+    const said = [text, ...asked.files.map(({ content }) => content), ...wishes].join('\n')
     const key = idempotencyKey === undefined ? newKey(access) : keyFor([asked.field, agent, idempotencyKey, said], access)
     return { session: this.#runtime().session(key, { agent }), text, kept: asked.store, alone: true, id, pending: false }
   }
 
   async #send({ session, text, kept, alone, id, pending }: Place, asked: Asked, { idempotencyKey, access }: Named): Promise<Said> {
-    const { thinking, files: given, tools } = asked
+    const { thinking, files: given, tools, choice, format } = asked
     const toolResults = pending ? await waitingResults(session, id, asked) : undefined
     const files: FileRef[] = []
     for (const file of given) files.push(refOf(await this.#runtime().command<FileRef>('files.put', file, access)))
@@ -100,6 +102,8 @@ export class Conversations {
       ...definedOf({
         thinking,
         toolResults,
+        toolChoice: choice,
+        format,
         clientTools: tools.length > 0 || toolResults ? tools : undefined,
         files: files.length === 0 ? undefined : files,
       }),

@@ -37,45 +37,32 @@ export const ignoredFields = {
 type Api = keyof typeof ignoredFields
 
 const callerTools = 'send functions that the client runs as `tools`, or give the tools to the agent (agent({ tools: […] }))'
-const choice = "send 'auto' or 'none': whether a function is called is for the model to say"
-const plainText = 'ask for the form in the message, and parse the answer'
 const unstored = "continue a conversation with previous_response_id, or the header 'x-statecast-session'"
 
-const formatOf = (value: unknown): unknown => (typeof value === 'object' && value !== null && 'type' in value ? value.type : value)
 const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 /** Whether a tool is called is for the model to say. */
 const isOpenChoice = (value: unknown): boolean => value === 'auto' || value === 'none'
 
 /** @property fits the values that ask for nothing that is not there */
 type Refusal = { fits: (value: unknown) => boolean; hint: string }
-const refusalsOfBoth: Record<string, Refusal> = {
-  tool_choice: { fits: isOpenChoice, hint: choice },
-}
 const refusals: Record<Api, Record<string, Refusal>> = {
   chat: {
-    ...refusalsOfBoth,
     functions: { fits: isEmpty, hint: callerTools },
     function_call: { fits: isOpenChoice, hint: callerTools },
     n: { fits: (value) => value === 1, hint: 'ask again for another answer' },
-    response_format: { fits: (value) => formatOf(value) === 'text', hint: plainText },
     modalities: { fits: (value) => Array.isArray(value) && value.every((one) => one === 'text'), hint: 'answers are text' },
     audio: { fits: () => false, hint: 'answers are text' },
     logprobs: { fits: (value) => value === false, hint: 'leave it out' },
     web_search_options: { fits: () => false, hint: callerTools },
   },
   responses: {
-    ...refusalsOfBoth,
     background: { fits: (value) => value === false, hint: 'chat.send of POST /rpc does that' },
     conversation: { fits: () => false, hint: unstored },
     prompt: { fits: () => false, hint: 'write the prompt into instructions and input' },
-    text: {
-      fits: (value) => typeof value === 'object' && value !== null && (!('format' in value) || formatOf(value.format) === 'text'),
-      hint: plainText,
-    },
   },
 }
 
-const lists = new Set(['messages', 'input', 'tools', 'stream_options', 'reasoning'])
+const lists = new Set(['messages', 'input', 'tools', 'stream_options', 'reasoning', 'response_format', 'text'])
 /** Of these null says something, or is not ours to read. */
 const meant = new Set(['content', 'output', 'parameters'])
 

@@ -16,13 +16,11 @@ const hint = 'see docs/reference/openai.md'
 /** Anything of another type is refused with them, since only the provider of a model could run it. */
 const Typed = z.looseObject({ type: z.string() })
 export const Functions = z.array(Typed).max(128)
-export const Choice = z.enum(['auto', 'none'])
 
 /**
- * @param choice `none` where none of them may be called
  * @returns nothing where the request has no functions @throws RuntimeError bad_request naming the field
  */
-export const clientTools = (api: 'chat' | 'responses', given: z.infer<typeof Functions> = [], choice?: z.infer<typeof Choice>): ClientTool[] => {
+export const clientTools = (api: 'chat' | 'responses', given: z.infer<typeof Functions> = []): ClientTool[] => {
   const tools = given.map((one, index): ClientTool => {
     if (one.type !== 'function')
       throw new RuntimeError('bad_request', `a tool of the type '${one.type.slice(0, 80)}' cannot be had here`, {
@@ -37,7 +35,7 @@ export const clientTools = (api: 'chat' | 'responses', given: z.infer<typeof Fun
   })
   const twice = tools.findIndex(({ name }, index) => tools.findIndex((other) => other.name === name) !== index)
   if (twice !== -1) throw refused(`there are two functions '${tools[twice]?.name}'`, `tools.${twice}`, 'give each a name of its own')
-  return choice === 'none' ? [] : tools
+  return tools
 }
 
 /** What stands behind the newest answer of the assistant. */

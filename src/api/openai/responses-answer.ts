@@ -15,7 +15,7 @@ type ResponseFacts = {
   previous: string | undefined
   instructions: string | undefined
   effort: string | undefined
-  given: { tools: object[]; tool_choice: string }
+  given: { tools: object[]; tool_choice: unknown; text: unknown }
 }
 
 export type ResponseEvent = { type: string; sequence_number: number } & Record<string, unknown>
@@ -143,7 +143,7 @@ const responseOf = ({ id, created, model, store, previous, instructions, effort,
   reasoning: { effort: effort ?? null, summary: null },
   store,
   temperature: null,
-  text: { format: { type: 'text' } },
+  text: given.text,
   tool_choice: given.tool_choice,
   tools: given.tools,
   top_p: null,

@@ -5,9 +5,10 @@ import { RuntimeError } from '../../contracts/errors.ts'
 import { parseInput } from '../../contracts/parse.ts'
 import { type Asked, efforts } from './asked.ts'
 import { usedFields } from './fields.ts'
-import { Choice, checkResults, clientTools, Functions, resultsOf } from './functions.ts'
+import { checkResults, clientTools, Functions, resultsOf } from './functions.ts'
 import { responseOfItem } from './names.ts'
 import { contentText, newestOf, refused, saidBy, type Told, type ToldAt } from './told.ts'
+import { Choice, chosen, Format, wantedFormat } from './wishes.ts'
 
 /** One without a type is a message. */
 const Item = z.looseObject({ type: z.string().default('message') })
@@ -24,11 +25,12 @@ const ResponsesRequest = z.object({
   store: z.boolean().default(true),
   tools: Functions.optional(),
   tool_choice: Choice.optional(),
+  text: z.object({ format: Format.nullish() }).optional(),
   reasoning: z.object({ effort: z.enum(Object.keys(efforts) as (keyof typeof efforts)[]).nullish() }).optional(),
 })
 
 /** What the answer repeats. */
-type Shown = { instructions?: string; effort?: string; given: { tools: object[]; tool_choice: string } }
+type Shown = { instructions?: string; effort?: string; given: { tools: object[]; tool_choice: unknown; text: unknown } }
 
 const hint = 'see docs/reference/openai.md'
 
@@ -81,11 +83,18 @@ const referredTo = (input: readonly z.infer<typeof Item>[]): { continues: string
 /** @param standsHere what was said before is not only in the request @throws RuntimeError bad_request naming the field */
 export const responsesRequest = (body: unknown, standsHere = false): Asked & Shown => {
   const fields = usedFields('responses', body, Object.keys(ResponsesRequest.shape))
-  const { model, input, instructions, previous_response_id, stream, store, tools, tool_choice, reasoning } = parseInput(
-    ResponsesRequest,
-    fields,
-    hint,
-  )
+  const {
+    model,
+    input,
+    instructions,
+    previous_response_id,
+    stream,
+    store,
+    tools,
+    tool_choice,
+    text: answerText,
+    reasoning,
+  } = parseInput(ResponsesRequest, fields, hint)
   const { continues, begin } = typeof input === 'string' ? { continues: undefined, begin: 0 } : referredTo(input)
   const previous = previous_response_id ?? continues
   const items: ToldAt[] =
@@ -99,14 +108,15 @@ export const responsesRequest = (body: unknown, standsHere = false): Asked & Sho
     model,
     text,
     files,
-    tools: clientTools('responses', tools, tool_choice),
+    ...chosen(clientTools('responses', tools), tool_choice),
     results,
-    given: { tools: tools ?? [], tool_choice: tool_choice ?? 'auto' },
+    given: { tools: tools ?? [], tool_choice: tool_choice ?? 'auto', text: { format: answerText?.format ?? { type: 'text' } } },
     before: instructions === undefined ? before : [{ role: 'system', content: instructions }, ...before],
     field: 'input',
     stream,
     store,
     ...definedOf({
+      format: wantedFormat(answerText?.format ?? undefined, 'text.format'),
       instructions,
       previous,
       thinking: reasoning?.effort ? efforts[reasoning.effort] : undefined,

@@ -88,7 +88,7 @@ export const openAiRoutes = ({ runtime, log, clock, closing, admit, occupy }: Op
     try {
       const said = await conversations.say(agent, asked, named)
       const { session, run } = said
-      const pieces = asked.stream ? livePieces(session, run) : allPieces(session, run)
+      const pieces = asked.stream ? livePieces(session, run) : allPieces(session, run, asked.format !== undefined)
       context.header(sessionHeader, session.key)
       const over = () => {
         said.leave()

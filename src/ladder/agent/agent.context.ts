@@ -60,7 +60,7 @@ export type AgentRun = RunState & {
 }
 
 /** What the code of its author makes of an input, and what its calls cost by then: a price that changes later does not change what was spent. */
-export type Told = { text: string; intro?: string; prices?: Prices }
+export type Told = { text: string; intro?: string; format?: AskInput['format']; prices?: Prices }
 
 export const begun = (input: RunInput, tripsMax: number, at: number, around?: Around): AgentRun => ({
   ...began(input, at),
@@ -86,6 +86,7 @@ export const askInput = (agent: string, run: AgentRun): AskInput => {
     ...(text !== undefined && { text }),
     ...(before.messages.length > 0 && { history: before.messages }),
     ...(intro.length > 0 && { intro: intro.join('\n\n') }),
+    ...(told?.format && { format: told.format }),
     ...(placeholders && { placeholders }),
     ...(length !== undefined && { after: length }),
     stepMax: Math.max(1, tripsMax - trips),

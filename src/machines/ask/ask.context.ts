@@ -32,8 +32,8 @@ export const question = (context: AskContext): TranscriptNote => ({
 
 export const loopInput = ({ context }: { context: AskContext }): LoopInput => {
   const { input } = context
-  const { conversation, session = conversation, intro, placeholders, stepMax, reports, after = 0 } = input
-  const profile = context.profile as Profile
+  const { conversation, session = conversation, intro, placeholders, stepMax, reports, after = 0, format } = input
+  const profile = { ...(context.profile as Profile), ...definedOf({ format }) }
   return {
     session,
     conversation,

@@ -2,6 +2,7 @@
 import { isRuntimeError } from '../../contracts/errors.ts'
 import type { ModelMessage } from '../../contracts/model.ts'
 import type { ProviderMetadata } from '../../contracts/provider-metadata.ts'
+import { refusalText } from '../../contracts/refusal-text.ts'
 
 /**
  * A provider wants its reasoning as it wrote it, also where an extension has changed what people are shown of it.
@@ -25,7 +26,7 @@ const hasMetadata = (message: ModelMessage): boolean => message.role === 'assist
  * @returns undefined where an error is about something else, or nothing was attached
  */
 export const withoutRefusedMetadata = (error: unknown, messages: ModelMessage[]): ModelMessage[] | undefined =>
-  isRuntimeError(error) && error.code === 'provider_rejected' && isAboutMetadata(error.message) && messages.some(hasMetadata)
+  isRuntimeError(error) && error.code === 'provider_rejected' && isAboutMetadata(refusalText(error)) && messages.some(hasMetadata)
     ? messages.map((message) => {
         if (message.role !== 'assistant') return message
         const { providerMetadata: _, ...rest } = message

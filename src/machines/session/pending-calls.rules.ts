@@ -31,11 +31,15 @@ const nobody = { error: { code: 'tool_lost', message: 'the client that runs this
 export const withClientTools = (profile: Profile, { toolResults }: AcceptedMessage, pending: Pending | undefined): Profile =>
   toolResults && pending?.tools && profile.clientTools === undefined ? { ...profile, clientTools: pending.tools } : profile
 
-/** Whoever brings tools of its own wants them offered in the turn that answers it. */
-export const wantsOtherTools = (
-  { clientTools: wanted }: Pick<Profile, 'clientTools'>,
-  { clientTools: offered }: Pick<Profile, 'clientTools'>,
-): boolean => wanted !== undefined && wanted.length > 0 && JSON.stringify(wanted) !== JSON.stringify(offered)
+type Wishes = Pick<Profile, 'clientTools' | 'toolChoice' | 'format'>
+
+/** A message with tools of its own, or a form of its answer, needs a turn that has them. */
+export const wantsOtherTools = (wanted: Wishes, running: Wishes): boolean =>
+  (wanted.clientTools !== undefined && wanted.clientTools.length > 0 && differ(wanted.clientTools, running.clientTools)) ||
+  differ(wanted.toolChoice, running.toolChoice) ||
+  differ(wanted.format, running.format)
+
+const differ = (one: unknown, other: unknown): boolean => one !== other && JSON.stringify(one) !== JSON.stringify(other)
 
 /** How a message is queued beside a turn that runs: what it wants of its own that turn would not have. */
 export const modeBeside = (wanted: Profile, running: Profile | undefined): Profile['queueMode'] =>

@@ -109,7 +109,7 @@ export const usageOf = ({ session, facts: { sessionId, origin, at } }: TurnConte
 export const flushInput = ({ context }: { context: TurnContext }): LoopInput => {
   const { reports: _, command: __, ...input } = loopInput({ context })
   // Its client could not be asked in between.
-  const { clientTools: ___, ...profile } = context.profile
+  const { clientTools: ___, toolChoice: ____, format: _____, ...profile } = context.profile
   return {
     ...input,
     runId: flushRun(context),

@@ -15,9 +15,9 @@ const post = (body: unknown) => ({ body: typeof body === 'string' || Buffer.isBu
 test.each([
   ['tools', { tools: [{ type: 'custom', custom: { name: 'f' } }] }, 'tools'],
   ['tools of old', { functions: [{ name: 'f' }] }, 'functions'],
-  ['a tool that must be called', { tool_choice: 'required' }, 'tool_choice'],
+  ['a tool of the agent that must be called', { tool_choice: 'required' }, 'tool_choice'],
   ['several answers', { n: 2 }, 'n'],
-  ['JSON by a schema', { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {} } } }, 'response_format'],
+  ['a grammar', { response_format: { type: 'grammar' } }, 'response_format'],
   ['sound', { modalities: ['text', 'audio'] }, 'modalities'],
 ])('%s cannot be had from chat completions, and the error says what can', async (_, more, param) => {
   const { client, keys } = await anOpenAiGateway()
@@ -38,7 +38,7 @@ test.each([
   ['tools', { tools: [{ type: 'web_search' }] }, 'tools'],
   ['work in the background', { background: true }, 'background'],
   ['a conversation of theirs', { conversation: 'conv_1' }, 'conversation'],
-  ['JSON by a schema', { text: { format: { type: 'json_schema', name: 'x', schema: {} } } }, 'text'],
+  ['a grammar', { text: { format: { type: 'grammar' } } }, 'text.format'],
 ])('%s cannot be had from responses', async (_, more, param) => {
   const { client } = await anOpenAiGateway()
 

@@ -189,7 +189,11 @@ test('[CH-53] a result of no call, and a call without a result, are refused befo
   await expect(chat([user, asked('a'), result, result])).rejects.toMatchObject({ ...shape, param: 'messages[3].tool_call_id' })
   const output = { type: 'function_call_output', call_id: 'a', output: 'x' }
   await expect(respond([{ role: 'user', content: 'x' }, output])).rejects.toMatchObject({ ...shape, param: 'input[1].call_id' })
-  await expect(chat([user], { tool_choice: 'required' })).rejects.toMatchObject({ status: 400, code: 'unsupported_parameter', param: 'tool_choice' })
+  await expect(chat([user], { tools: [], tool_choice: 'required' })).rejects.toMatchObject({
+    status: 400,
+    code: 'unsupported_parameter',
+    param: 'tool_choice',
+  })
   await expect(chat([user], { tools: [...tools, ...tools] })).rejects.toMatchObject({ ...shape, param: 'tools[2]' })
   expect(shown).toEqual([])
 })
