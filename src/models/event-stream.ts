@@ -12,7 +12,7 @@ const done = Buffer.from('[DONE]')
 const isDone = (line: Buffer): boolean => line.includes(done) && /^data: ?\[DONE\]\s*$/.test(line.toString('latin1'))
 
 /** What stands in events that tell how many tokens were used, or have to. */
-const usageMarks = ['"usage"', '"message_start"', '"message_delta"'].map((mark) => Buffer.from(mark))
+const usageMarks = ['"usage', '_eval_count"', '"message_start"', '"message_delta"'].map((mark) => Buffer.from(mark))
 const tellsUsage = (bytes: Buffer): boolean => usageMarks.some((mark) => bytes.includes(mark))
 
 /**

@@ -2,7 +2,7 @@
 import { definedOf } from '../contracts/defined.ts'
 import type { Clock } from '../contracts/environment.ts'
 import type { RuntimeError } from '../contracts/errors.ts'
-import { tokensMax, type Usage } from '../contracts/message.ts'
+import { noUsage, tokensMax, type Usage } from '../contracts/message.ts'
 import type { Model, ModelRequest, ModelResponse } from '../contracts/model.ts'
 import type { Answer } from './answer.ts'
 import { AnswerParts } from './answer-parts.ts'
@@ -15,6 +15,7 @@ import { callOptions, checksReasoning } from './prompt.ts'
 import { providerError } from './provider-error.ts'
 import type { LanguageModel } from './sdk-model.ts'
 import { watchBytes } from './signs-of-life.ts'
+import { usageFrom } from './usage-fields.ts'
 
 type LanguageModelOptions = {
   ref: string
@@ -213,14 +214,16 @@ class Reading {
 
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
 
+/** What the package of the AI SDK reads of a provider's report, and what it passes over: each leaves something out that the other has. */
 const usageOf = (usage: unknown): Usage => {
-  const { inputTokens, outputTokens } = (usage ?? {}) as Record<string, Record<string, unknown> | undefined>
+  const { inputTokens, outputTokens, raw } = (usage ?? {}) as Record<string, Record<string, unknown> | undefined>
+  const reported = usageFrom(raw) ?? noUsage
   return {
-    inputTokens: tokens(inputTokens?.total),
-    outputTokens: tokens(outputTokens?.total),
-    cachedInputTokens: tokens(inputTokens?.cacheRead),
-    reasoningTokens: tokens(outputTokens?.reasoning),
-    cacheWriteTokens: tokens(inputTokens?.cacheWrite),
+    inputTokens: Math.max(tokens(inputTokens?.total), reported.inputTokens),
+    outputTokens: Math.max(tokens(outputTokens?.total), reported.outputTokens),
+    cachedInputTokens: Math.max(tokens(inputTokens?.cacheRead), reported.cachedInputTokens),
+    reasoningTokens: Math.max(tokens(outputTokens?.reasoning), reported.reasoningTokens),
+    cacheWriteTokens: Math.max(tokens(inputTokens?.cacheWrite), reported.cacheWriteTokens),
   }
 }
 

@@ -17,8 +17,8 @@ const passed = async (...chunks: (string | Uint8Array<ArrayBuffer>)[]): Promise<
 /** The data of each event. */
 const eventsIn = (text: string): string[] => text.split(/[\r\n]+/).filter((line) => line !== '')
 
-const wrong = '{"choices":[],"usage":{"prompt_tokens":"12","total_tokens":3}}'
-const right = '{"choices":[],"usage":{"total_tokens":3}}'
+const wrong = '{"choices":[],"usage":{"prompt_tokens":"12","total_tokens":12}}'
+const right = '{"choices":[],"usage":{"total_tokens":12,"prompt_tokens":12,"completion_tokens":0}}'
 
 test.each(['\n', '\r\n'])('the same events pass wherever they are cut in two (%j)', async (end) => {
   const lines = [
@@ -55,7 +55,7 @@ test.each(['\n', '\r\n', '\r'])('a line that has ended is passed on at once, not
 
 test('what is not wrong passes byte by byte as it came', async () => {
   const text =
-    'data: { "usage" : {"total_tokens": 3.0, "completion_tokens":null, "cost": "1e2", "x_details": {}} }\n\ndata: {"usage"\n\ndata: "usage"\n\nend'
+    'data: { "usage" : {"total_tokens": 3.0, "prompt_tokens": 3, "completion_tokens":null, "cost": "1e2", "x_details": {}} }\n\ndata: {"usage"\n\ndata: "usage"\n\nend'
 
   expect(await passed(text)).toBe(text)
 })

@@ -137,7 +137,7 @@ describe.each(['openai-compatible/local', 'openai/gpt-test'])('%s', (ref) => {
     'true',
     '[]',
     '["prompt_tokens"]',
-    '{"prompt_tokens":"12","completion_tokens":{},"total_tokens":[]}',
+    '{"prompt_tokens":"many","completion_tokens":{},"total_tokens":[]}',
     '{"prompt_tokens":1e400,"completion_tokens":-1,"total_tokens":null}',
     '{"prompt_tokens_details":7,"completion_tokens_details":{"reasoning_tokens":"many","accepted_prediction_tokens":false}}',
   ])('a usage of %s costs no answer', async (json) => {
@@ -154,7 +154,7 @@ describe.each(['openai-compatible/local', 'openai/gpt-test'])('%s', (ref) => {
       '{"prompt_tokens":12,"completion_tokens":"3","prompt_tokens_details":{"cached_tokens":4,"audio_tokens":"none"},"cost":{"total":"0.1"}}'
     const { model } = await openAi({ script: () => ({ text: 'fine' }), faults: [{ kind: 'usage', json }] }, ref)
 
-    expect((await start(model).response).usage).toEqual({ ...noUsage, inputTokens: 12, cachedInputTokens: 4 })
+    expect((await start(model).response).usage).toEqual({ ...noUsage, inputTokens: 12, outputTokens: 3, cachedInputTokens: 4 })
   })
 
   test.each([1e308, 1e300, 2 ** 53, -1, 0.1])('a usage of %d tokens leaves totals that are numbers', async (count) => {
@@ -248,9 +248,9 @@ test.each([
   'null',
   '[]',
   '{}',
-  '{"input_tokens":"12","output_tokens":null}',
+  '{"input_tokens":"many","output_tokens":null}',
   '{"input_tokens":1e400,"output_tokens":-1,"service_tier":7}',
-  '{"cache_read_input_tokens":"4","output_tokens_details":"none","iterations":[{"type":"message","input_tokens":"5","output_tokens":1}]}',
+  '{"cache_read_input_tokens":"four","output_tokens_details":"none","iterations":[{"type":"message","input_tokens":"5","output_tokens":1}]}',
 ])('a usage of %s costs no answer of Anthropic', async (json) => {
   const { server, model } = await anthropic([{ text: 'fine "message_start"' }], [{ kind: 'usage', json }])
 

@@ -2,13 +2,22 @@
 import type { ErrorBody } from '../../contracts/errors.ts'
 import { ThinkingLevel } from '../../contracts/settings.ts'
 
-/** What the refusal has to be about, so that a list of other things is not taken for levels. */
-const subject = /reason|think|effort/i
-/** How a list begins. */
+/**
+ * What the refusal has to be about, so that a list of other things is not taken for levels. A 500 has to name the level itself: proxies wrap the refusal of
+ * a provider in one, and most others are outages.
+ */
+const subjects: Readonly<Record<string, RegExp>> = {
+  provider_rejected: /reason|think|effort|\blevels?\b/i,
+  provider_unavailable: /\beffort\b|reasoning_effort|\bthink(?:ing)? (?:value|level)/i,
+}
+/**
+ * How a list begins. A boundary comes first: the "supported value:" of "Unsupported value: 'high'" and the "allowed:" of "not allowed: high" name the level
+ * that was refused.
+ */
 const beginning =
-  /(?:(?:supported|allowed|accepted|valid|permitted|available)(?:\s+\w+){0,2}?(?:\s+are)?\s*:|(?:must|should) be one of:?|expected one of:?)/gi
+  /(?<![a-z])(?<!(?:\bnot|n't)\s)(?:(?:supported|allowed|accepted|valid|permitted|available)(?:[\s_]+[a-z]+){0,2}?(?:["'\\]{0,2}\s*:|\s+are\b:?)|(?:must|should) be (?:one of\b:?|(?=["'`\\]))|expected one of\b:?|use effort\b)/gi
 /** Words with nothing between them but spaces, quotes, brackets, commas and the like: a colon or the end of a sentence ends the list. */
-const list = /^[a-z \t,/|'"`\\[\]()]*/i
+const list = /^[a-z \t\r\n,/|'"`\\[\](){}*•-]*/i
 const listCharsMax = 500
 
 /**
@@ -16,7 +25,8 @@ const listCharsMax = 500
  * @returns undefined when the error does not refuse a level, or names none that we know
  */
 export const supportedThinking = (error: ErrorBody): ThinkingLevel[] | undefined => {
-  if (error.code !== 'provider_rejected') return undefined
+  const subject = subjects[error.code]
+  if (subject === undefined) return undefined
   // The message first: it is a sentence, while the body is JSON with fields around it.
   for (const text of [error.message, error.data?.body]) {
     if (typeof text !== 'string' || !subject.test(text)) continue

@@ -25,6 +25,18 @@ describe('the levels that a refusal names [OC-52]', () => {
     ['the level of thinking is not supported', undefined],
     ["'verbosity' is odd. Supported values are: 'low', 'medium'", undefined],
     ['reasoning effort is high: try low', undefined],
+    ["Unsupported value: 'none' is not supported (reasoning.effort). Supported values are: 'low', 'medium'.", ['low', 'medium']],
+    ["Invalid value: 'high'. Supported values are: 'low'. (reasoning.effort)", ['low']],
+    ['reasoning effort is not valid: high. Valid efforts: low', ['low']],
+    ["the effort isn't allowed: high. Allowed: low", ['low']],
+    ["Unsupported reasoning value: 'high'", undefined],
+    // anthropics/claude-code#81084
+    [
+      "output_config.effort 'xhigh' is not supported when thinking is disabled on this model. Use effort 'high' or below, or enable thinking.",
+      ['high'],
+    ],
+    // agentscope-ai/AgentTeams#130
+    ['think value "low" is not supported for this model', undefined],
   ])('%s', (message, expected) => {
     expect(supportedThinking(refusal(message))).toEqual(expected)
   })
@@ -39,6 +51,13 @@ describe('the levels that a refusal names [OC-52]', () => {
 
   test('count only where the request was refused', () => {
     expect(supportedThinking(refusal('reasoning: supported values are: low', undefined, 'provider_rate_limit'))).toBeUndefined()
+  })
+
+  test('count in an outage only where it names the level', () => {
+    const of = (message: string) => supportedThinking(refusal(message, undefined, 'provider_unavailable'))
+
+    expect(of('the reasoning model is overloaded, available capacity: low')).toBeUndefined()
+    expect(of('unexpected reasoning effort high. Supported types are low')).toEqual(['low'])
   })
 })
 
