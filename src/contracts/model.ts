@@ -104,6 +104,8 @@ export interface Models {
   get(ref: string, profile?: string): Promise<Model>
   /** The credentials that can open this model, as they were configured; none for a model that needs none. */
   profiles?(ref: string): CredentialProfile[]
+  /** The address that this model is called at, without a secret in it; undefined for a model of the app. */
+  endpoint?(ref: string): string | undefined
   /** The model of agents that name none: a real provider when its key is set, else `scripted/offline`. */
   readonly defaultRef: string
   list(): { ref: string; available: boolean; why?: string }[]

@@ -102,6 +102,11 @@ export const createModels = ({
   return {
     defaultRef: defaultRefOf(env, (name) => sourceOf(name) !== undefined),
     profiles: profilesOf,
+    endpoint: (ref) => {
+      const name = providerOf(ref)
+      const url = Object.hasOwn(custom, ref) || !Object.hasOwn(providers, name) ? undefined : providers[name]?.endpoint(env)
+      return url === undefined ? undefined : addressOf(url)
+    },
     get: (ref, wanted) => {
       const profile = wanted ?? order(profilesOf(ref), {}, 0)[0]?.id
       const key = JSON.stringify([ref, profile])
@@ -124,6 +129,13 @@ export const createModels = ({
       }),
     ],
   }
+}
+
+/** Without what may be a secret in it. */
+const addressOf = (url: string): string | undefined => {
+  if (!URL.canParse(url)) return undefined
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
 }
 
 // Array.isArray does not narrow a readonly array.

@@ -18,8 +18,14 @@ type Provider = {
   defaultModel(env: Variables): string
   /** Why it cannot be used as things are, with what to do; undefined when it can. A credential stands for the variable with the key. */
   unavailable(env: Variables, credential?: Credential): RuntimeError | undefined
+  /** The address of its server. */
+  endpoint(env: Variables): string | undefined
   open(modelId: string, env: Variables, credential?: Credential): Promise<Opened>
 }
+
+// Anthropic's own tools take the address without a version, the AI SDK with it.
+const anthropicUrl = (env: Variables): string => withVersion(baseUrl(env, 'ANTHROPIC_BASE_URL') ?? 'https://api.anthropic.com/v1')
+const openaiUrl = (env: Variables): string => baseUrl(env, 'OPENAI_BASE_URL') ?? 'https://api.openai.com/v1'
 
 const anthropicVariables = { url: 'ANTHROPIC_BASE_URL', key: 'ANTHROPIC_API_KEY', model: 'ANTHROPIC_MODEL' }
 const openaiVariables = { url: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY', model: 'OPENAI_MODEL' }
@@ -30,12 +36,12 @@ export const providers: Readonly<Record<string, Provider>> = {
     defaultModel: (env) => setting(env, 'ANTHROPIC_MODEL') ?? 'claude-sonnet-5-5',
     unavailable: (env, credential) =>
       addressProblem(env, 'ANTHROPIC_BASE_URL') ?? (credential ? undefined : keyObstacle(env, 'Anthropic', 'ANTHROPIC_API_KEY')),
+    endpoint: anthropicUrl,
     open: async (modelId, env, credential) => {
       const { createAnthropic } = await loadSdk('@ai-sdk/anthropic', 'ANTHROPIC_BASE_URL', () => import('@ai-sdk/anthropic'))
       const secret = credential?.value ?? setting(env, 'ANTHROPIC_API_KEY') ?? ''
       const named = baseUrl(env, 'ANTHROPIC_BASE_URL')
-      // Anthropic's own tools take the address without a version, the AI SDK with it.
-      const url = withVersion(named ?? 'https://api.anthropic.com/v1')
+      const url = anthropicUrl(env)
       const hints = serverHints({ url, variables: naming(anthropicVariables, credential), isNamed: named !== undefined, hasKey: true })
       // A key has a header of its own, and both together are refused.
       const access = credential === undefined || credential.type === 'key' ? { apiKey: secret } : { authToken: secret }
@@ -52,11 +58,12 @@ export const providers: Readonly<Record<string, Provider>> = {
     defaultModel: (env) => setting(env, 'OPENAI_MODEL') ?? 'gpt-5.6',
     unavailable: (env, credential) =>
       addressProblem(env, 'OPENAI_BASE_URL') ?? (credential ? undefined : keyObstacle(env, 'OpenAI', 'OPENAI_API_KEY')),
+    endpoint: openaiUrl,
     open: async (modelId, env, credential) => {
       const { createOpenAI } = await loadSdk('@ai-sdk/openai', 'OPENAI_BASE_URL', () => import('@ai-sdk/openai'))
       const apiKey = credential?.value ?? setting(env, 'OPENAI_API_KEY') ?? ''
       const named = baseUrl(env, 'OPENAI_BASE_URL')
-      const url = named ?? 'https://api.openai.com/v1'
+      const url = openaiUrl(env)
       const hints = serverHints({ url, variables: naming(openaiVariables, credential), isNamed: named !== undefined, hasKey: true })
       // Chat completions rather than responses: they keep nothing at the provider, and our journal is the only history.
       return { model: createOpenAI({ apiKey, baseURL: url, fetch: providerFetch('OPENAI_BASE_URL', env) }).chat(modelId), secrets: [apiKey], hints }
@@ -76,6 +83,7 @@ export const providers: Readonly<Record<string, Provider>> = {
       if (credential !== undefined) return undefined
       return isLoopback(url) ? keyProblem(env, 'OPENAI_API_KEY') : keyObstacle(env, 'the server at OPENAI_BASE_URL', 'OPENAI_API_KEY')
     },
+    endpoint: (env) => baseUrl(env, 'OPENAI_BASE_URL'),
     open: async (modelId, env, credential) => {
       const { createOpenAICompatible } = await loadPackage('@ai-sdk/openai-compatible', () => import('@ai-sdk/openai-compatible'))
       const apiKey = credential?.value ?? setting(env, 'OPENAI_API_KEY')

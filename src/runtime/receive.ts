@@ -25,7 +25,7 @@ export type Receiver = {
   tools: Pick<Tools, 'describe' | 'bench'>
   /** The same for all agents. */
   skills?: Pick<Skills, 'version' | 'commandIn' | 'commands'> | undefined
-  models: Pick<Models, 'defaultRef' | 'list' | 'get' | 'profiles'>
+  models: Pick<Models, 'defaultRef' | 'list' | 'get' | 'profiles' | 'endpoint'>
   /** Key of the session. */
   key: string
   now: number

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { agent } from '../../src/index.ts'
 import { story } from '../runtime/harness.ts'
-import { ann } from './stage.ts'
+import { ann, ask, notices, toggles } from './stage.ts'
 
 const models = { 'test/model': () => ({ text: 'usual' }), 'test/fast': () => ({ text: 'fast' }), 'test/secret': () => ({ text: 'secret' }) }
 
@@ -18,6 +18,47 @@ test('[OC-100] by alias; what is not allowed is refused, and nothing changes', a
   expect((await told.transcript()).join('\n')).toContain('user: hi')
   expect(await said('/model default', '5')).toBe('Model: test/model (default).')
   expect(await said('hi', '6')).toBe('usual')
+})
+
+test.each(['/model list', '/models', '/Model LIST'])('[OC-100] %s lists the models by the numbers that /model takes', async (order) => {
+  await using told = await story([], { choice: { allowed: ['test/fast'], aliases: { quick: 'test/fast' } }, runtime: { models } })
+
+  expect((await ask(told, order, ann('1'))).text).toBe(
+    ['Model: test/model.', 'Choose with /model and a number or a name:', '1. test/fast (quick)', '2. test/model (default)'].join('\n'),
+  )
+  expect((await ask(told, '/model 1', ann('2'))).text).toBe('Model: test/fast.')
+  expect((await ask(told, order, ann('3'))).text).toMatch(/^Model: test\/fast \(default: test\/model\)\.\n/)
+  expect(await toggles(told)).toEqual({ model: 'test/fast' })
+})
+
+test('[OC-100] /model status names endpoints and where credentials come from, and shows none of them', async () => {
+  const credentials = { anthropic: [{ id: 'work', type: 'key', value: 'sk-ant-THISMUSTNOTBESHOWN' }] } as const
+  const choice = { allowed: ['anthropic/claude-test'] }
+  await using told = await story([], { choice, runtime: { models, credentials } })
+
+  expect((await ask(told, '/model status', ann('1'))).text).toBe(
+    ['Model: test/model.', 'test/model: in this app', "anthropic/claude-test: https://api.anthropic.com/v1, key 'work' from the app"].join('\n'),
+  )
+  expect(await toggles(told)).toEqual({})
+})
+
+test('[OC-100] within a message a list is a notice, and the rest is for the model that is set', async () => {
+  await using told = await story([], { runtime: { models } })
+
+  expect((await ask(told, '/model list and now?', ann('1'))).text).toBe('usual')
+  expect(notices(told).join()).toContain('1. test/model (default)')
+})
+
+test('[OC-100] a model that is called like a report is chosen by its name', async () => {
+  await using told = await story([], { runtime: { models: { ...models, 'own/list': () => ({ text: 'listed' }) } } })
+
+  expect((await ask(told, '/model list', ann('1'))).text).toBe('Model: own/list.')
+})
+
+test('[OC-100] a stranger gets no list', async () => {
+  await using told = await story([], { runtime: { models } })
+
+  expect((await ask(told, '/models', ann('1', { authorised: false }))).text ?? '').not.toContain('test/fast')
 })
 
 test('a choice that names no model is refused where it is written', () => {

@@ -44,13 +44,30 @@ test('[OC-29] the notice names the default where the model is another one', asyn
   expect(notices(told)).toEqual(['New session started. Model: test/other (default: test/model).'])
 })
 
-test('[OC-29] a first word that names a model chooses it', async () => {
-  const other = listener()
-  await using told = await story([], { runtime: { models: { 'test/model': listener().script, 'test/other': other.script } } })
+test.each([
+  ['a first word that names a model', '/new test/other hello', '/new test/model hello'],
+  ['a first word that is an alias', '/reset quick hello', '/reset usual hello'],
+  ['a directive behind the command', '/new /model test/other hello', '/new /model:test/model hello'],
+])('[OC-29] %s chooses it, and the notice names the model that answers', async (_, there, back) => {
+  const models = { 'test/model': listener(), 'test/other': listener() }
+  await using told = await story([], {
+    runtime: {
+      models: { 'test/model': models['test/model'].script, 'test/other': models['test/other'].script },
+    },
+    choice: { aliases: { quick: 'test/other', usual: 'test/model' } },
+  })
 
-  await ask(told, '/new test/other hello', ann('1'))
+  await ask(told, there, ann('1'))
+  await ask(told, back, ann('2'))
+  await ask(told, '/new', ann('3'))
 
-  expect(other.asked.map(newest)).toEqual(['hello'])
+  expect(models['test/other'].asked.map(newest)).toEqual(['hello'])
+  expect(models['test/model'].asked.map(newest)[0]).toBe('hello')
+  expect(notices(told)).toEqual([
+    'New session started. Model: test/other (default: test/model).',
+    'New session started. Model: test/model.',
+    'New session started. Model: test/model.',
+  ])
 })
 
 test('[OC-29] of a stranger it is text, and so is what only looks like it', async () => {

@@ -5,7 +5,7 @@
  * | --------- | ------------------------------------------------------------ | ------------------ | ---------------------------------- |
  * | directive | think, verbose, reasoning, elevated, exec, model, queue      | at the start       | the text without name and value    |
  * | directive | the same with a colon and a valid value: `/think:high`       | after white space  | the text without it                |
- * | shortcut  | status, help, commands, whoami, skills                       | at the start       | the text without the name          |
+ * | shortcut  | status, help, commands, whoami, skills, models               | at the start       | the text without the name          |
  * | command   | reset (also `/new`), stop                                    | at the very start  | the rest, which may hold the above |
  * | command   | compact, usage, send, context, btw                           | at the very start  | nothing: the rest is its argument  |
  *
@@ -45,7 +45,7 @@ export type Directive =
   | Setting<'elevated', ElevatedLevel | Unset>
   | Setting<'exec', ExecOptions>
   /** As it was written: which model that is, `chooseModel` says, and with which credential of its provider. */
-  | (Setting<'model', string> & { credential?: string })
+  | (Setting<'model', string> & { credential?: string; report?: string })
   | Setting<'queue', Omit<QueueWord, 'invalid'>>
   | Setting<'usage', UsageMode | 'cost'>
   | Setting<'send', SendPolicy>
@@ -209,6 +209,7 @@ const inOrder = (spans: readonly Span[]): Span[] => spans.toSorted((a, b) => a.f
 
 const readInline = (name: InlineName, text: string, at: number, colon: boolean): Read => {
   if (name === 'status' || name === 'help' || name === 'commands' || name === 'whoami' || name === 'skills') return { directive: { name }, to: at }
+  if (name === 'models') return { directive: { name: 'model', value: 'list' }, to: at }
   if (name === 'queue') return readQueue(text, at)
   if (name === 'exec') return readExec(text, at)
   const next = wordAt(text, at)

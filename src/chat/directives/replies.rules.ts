@@ -45,8 +45,9 @@ const applyAll = (directives: readonly Directive[], message: Message, session: S
   return { changes, text: lines.join('\n'), ...definedOf({ note, decision }) }
 }
 
-const isQuestion = ({ name }: Directive): boolean =>
-  name === 'status' || name === 'help' || name === 'commands' || name === 'skills' || name === 'whoami'
+const questions: ReadonlySet<Directive['name']> = new Set(['status', 'help', 'commands', 'skills', 'whoami'])
+
+const isQuestion = (directive: Directive): boolean => questions.has(directive.name) || (directive.name === 'model' && directive.report !== undefined)
 
 type Done = { changes?: ToggleChanges; line: string; tell?: string; decision?: Decision }
 
@@ -122,10 +123,17 @@ const usage = ({ value, invalid }: Extract<Directive, { name: 'usage' }>, record
   return { line: `Usage line: ${mode}.`, changes: { usage: mode } }
 }
 
-const model = ({ value, credential, invalid }: Extract<Directive, { name: 'model' }>, { profile }: Message, now: Message['profile']): Done => {
+const model = (
+  { value, credential, invalid, report }: Extract<Directive, { name: 'model' }>,
+  { profile }: Message,
+  now: Message['profile'],
+): Done => {
   const current = `${now.model}${withCredential(now.credential)}`
   if (invalid !== undefined) return { line: `Model: ${invalid}. Unchanged: ${current}.` }
-  if (value === undefined) return { line: `Model: ${current}${now.model === profile.model ? '' : ` (default: ${profile.model})`}.` }
+  if (value === undefined) {
+    const line = `Model: ${current}${now.model === profile.model ? '' : ` (default: ${profile.model})`}.`
+    return { line: report === undefined ? line : `${line}\n${report}` }
+  }
   const usual = value === profile.model
   return {
     line: `Model: ${value}${usual ? ' (default)' : ''}${withCredential(credential)}.`,
@@ -156,7 +164,7 @@ const queue = ({ value }: Extract<Directive, { name: 'queue' }>, now: Message['p
 
 const helpText = [
   'You can say: /new or /reset [text], /stop, /btw QUESTION, /compact [what to keep], /status, /context list|detail|json, /whoami, /help or /commands,',
-  '/skills, /think LEVEL, /verbose on|full|off, /reasoning on|stream|off, /elevated on|off|ask|full, /model NAME,',
+  '/skills, /think LEVEL, /verbose on|full|off, /reasoning on|stream|off, /elevated on|off|ask|full, /model NAME|list|status, /models,',
   '/queue MODE debounce:2s cap:20 drop:summarize, /usage off|tokens|full|cost, /send on|off|inherit, /approve CODE once|always|deny.',
   'A setting by itself holds for the conversation, one within a message for that message; /usage and /send are read by themselves only.',
 ].join('\n')
@@ -212,9 +220,11 @@ export const unsetText = (settings: Toggles): string =>
     .flatMap(([name, value]) => (name === 'credential' && value === undefined ? [] : [`${name} ${value ?? 'default'}`]))
     .join(', ')}: that does not hold for the turn that is running already.`
 
+/** Names the model that answers: what the message itself chooses comes before the settings of the session, which it is about to change. */
 export const newSessionText = (message: Message, { record }: SessionFacts): string => {
-  const profile = profileFor(message.profile, record.toggles)
-  return `New session started. Model: ${profile.model}${profile.model === message.profile.model ? '' : ` (default: ${message.profile.model})`}.`
+  const { model, credential } = settingsOf(withOverrides(message), record)
+  const usual = message.profile.model
+  return `New session started. Model: ${model}${model === usual ? '' : ` (default: ${usual})`}${withCredential(credential)}.`
 }
 
 export const compactedText = ({ tokens }: SummaryOutput, window?: number): string => {

@@ -1,11 +1,12 @@
 /** The directives in a message, with all that has to be known to apply them: which model is meant, what it can do, what a prompt is made of. */
 import { definedOf } from '../../contracts/defined.ts'
+import type { CredentialSource } from '../../contracts/model.ts'
 import type { Origin } from '../../contracts/reply.ts'
 import type { RunSkills, SkillCommand } from '../../contracts/skill.ts'
 import type { Receiver } from '../../runtime/index.ts'
 import { contextText } from '../directives/context-text.rules.ts'
 import { abortWord, type Directive, parseDirectives } from '../directives/directives.rules.ts'
-import { chooseModel, type ModelCatalogue, namedModel } from '../directives/model-choice.rules.ts'
+import { chooseModel, type ModelCatalogue, modelList, namedModel } from '../directives/model-choice.rules.ts'
 
 type OrderIntake = Omit<Receiver, 'key' | 'now'> & { profile: RunSkills; origin?: Origin }
 
@@ -77,7 +78,44 @@ const skillsText = (name: 'help' | 'commands' | 'skills', { skills, profile }: O
   return ['Skills:', ...lines, ...(all.length > 30 ? [`and ${all.length - 30} more.`] : [])].join('\n')
 }
 
+/** As many models as a message lists. */
+const listedMax = 30
+
+/** The models that may be chosen, by the numbers that `/model 2` takes. */
+const listText = (catalogue: ModelCatalogue): string => {
+  const refs = modelList(catalogue)
+  const lines = refs.slice(0, listedMax).map((ref, index) => {
+    const marks = [
+      ...catalogue.known.flatMap((one) => (one.ref === ref && one.alias !== undefined ? [one.alias] : [])),
+      ...(ref === catalogue.default ? ['default'] : []),
+    ]
+    return `${index + 1}. ${ref}${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`
+  })
+  const more = refs.length > listedMax ? [`and ${refs.length - listedMax} more.`] : []
+  return ['Choose with /model and a number or a name:', ...lines, ...more].join('\n')
+}
+
+/** Where each of them is called, and whose credential that takes; never the credential. */
+const endpointsText = (catalogue: ModelCatalogue, { models }: OrderIntake): string => {
+  const refs = modelList(catalogue)
+  const lines = refs.slice(0, listedMax).map((ref) => {
+    const endpoint = models.endpoint?.(ref)
+    const profiles = models.profiles?.(ref) ?? []
+    const from = profiles[0]?.source
+    const auth = from === undefined ? 'no credential' : `${profiles.map(({ id, type }) => `${type} '${id}'`).join(', ')} from ${sources[from]}`
+    return `${ref}: ${endpoint === undefined ? 'in this app' : `${endpoint}, ${auth}`}`
+  })
+  return [...lines, ...(refs.length > listedMax ? [`and ${refs.length - listedMax} more.`] : [])].join('\n')
+}
+const sources: Record<CredentialSource, string> = { config: 'the app', environment: 'the environment', store: 'the credential store' }
+
+const modelReports: Readonly<Record<string, (catalogue: ModelCatalogue, intake: OrderIntake) => string>> = { list: listText, status: endpointsText }
+
 const modelOf = (words: string, intake: OrderIntake): Directive => {
+  const report = modelReports[words.toLowerCase()]
+  // A model of that name is meant before the list.
+  if (report !== undefined && namedModel(words, catalogueOf(intake)) === undefined)
+    return { name: 'model', report: report(catalogueOf(intake), intake) }
   const choice = chooseModel(words, catalogueOf(intake))
   if ('ref' in choice) return withCredential(choice, intake)
   const near = choice.near.length === 0 ? '' : `; did you mean ${choice.near.join(', ')}?`
