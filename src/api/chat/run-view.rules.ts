@@ -8,6 +8,7 @@ import type { SessionOutput } from '../../contracts/session.ts'
 import { allShown, type ShownText } from '../../contracts/shown.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 
+import { withoutInlineData } from '../inline-data.rules.ts'
 import { shownOutput } from './shown-output.rules.ts'
 
 type Said<Type extends SessionOutput['type']> = Extract<SessionOutput, { type: Type }>
@@ -59,6 +60,8 @@ export class RunView {
   #finished = new WeakMap<ChatBlock, ChatBlock>()
   /** What the directives of its texts refer to, known at its end. */
   #references: TurnOutput['references']
+  /** The text in which the run was stopped. */
+  #stopped: ChatBlock | undefined
 
   /** @param text what people see of a text */
   constructor(
@@ -174,7 +177,7 @@ export class RunView {
       toolName: name,
       state: toolStates[phase],
       ...definedOf({
-        input: input ?? before?.input,
+        input: input === undefined ? before?.input : withoutInlineData(input),
         message,
         ...(phase === 'progress' ? { progress: shownOutput(output) } : { output: shownOutput(output) }),
       }),
@@ -190,9 +193,27 @@ export class RunView {
   }
 
   end(output: TurnOutput, at: number): ChatEvent {
-    const { status, outcome, ids, finish, model, usage, costUsd, durationMs, cache, steps, error, answerId, reply, pendingCalls, references } = output
-    if (references) {
+    const {
+      status,
+      outcome,
+      ids,
+      finish,
+      model,
+      usage,
+      costUsd,
+      durationMs,
+      cache,
+      steps,
+      error,
+      answerId,
+      reply,
+      pendingCalls,
+      references,
+      partial,
+    } = output
+    if (references || partial) {
       this.#references = references
+      this.#stopped = partial ? this.#blocks.at(-1) : undefined
       this.#finished = new WeakMap()
     }
     // No model has said it.
@@ -232,7 +253,7 @@ export class RunView {
     const known = parts.get(block)
     if (known) return known
     const text = finished
-      ? this.#text.finished(block.text, { heartbeat: this.#heartbeat, references: this.#references })
+      ? this.#text.finished(block.text, { heartbeat: this.#heartbeat, references: this.#references, partial: block === this.#stopped })
       : this.#text.growing(block.text)
     const part = text === block.text ? block : { ...block, text }
     parts.set(block, part)

@@ -6,6 +6,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import { type AssistantMessage, type Message, noUsage, type ToolMessage, typedText, type UserMessage } from '../../contracts/message.ts'
 import { isRecord } from '../../contracts/record.rules.ts'
 import { allShown, type ShownText } from '../../contracts/shown.ts'
+import { withoutDataIn, withoutInlineData } from '../inline-data.rules.ts'
 import { beginningOf, cutTo } from './cut.rules.ts'
 
 /** Characters that a part of a message had in the journal, by its part, where it has been cut. */
@@ -39,7 +40,7 @@ export const sanitised = (messages: readonly (Message & { at?: number })[], opti
     if (role === 'summary') return [{ role, id: message.id, ...texts({ text: message.text }, charsMax), ...definedOf({ at }) }]
     const { calls, ...said } = message
     const quiet = inHeartbeat && hidesHeartbeats
-    const text = shown.finished(message.text, { heartbeat: inHeartbeat, references: message.references })
+    const text = shown.finished(message.text, { heartbeat: inHeartbeat, references: message.references, partial: message.partial })
     // What it did to find out whether there is something to say is no more to be seen than that there was nothing.
     const visible = quiet ? { ...said, calls: [], reasoning: '' } : { ...said, calls }
     if (text.trim() === '' && visible.calls.length === 0 && (message.text.trim() !== '' || quiet)) return []
@@ -57,7 +58,7 @@ const withoutRepeats = (messages: readonly (Message & { at?: number })[], failed
 /** What the model is told ahead of it (time, sender, ids of the channel) its writer has not said. */
 const user = ({ id, ...message }: UserMessage, max: number): UserMessage & Cut => {
   const rest = without(message, ['text', 'typed', 'before', 'after', 'usage', 'cost', 'costUsd', 'at'])
-  return { ...rest, role: 'user', id, ...texts({ text: withoutData(typedText(message)) }, max) }
+  return { ...rest, role: 'user', id, ...texts({ text: withoutDataIn(typedText(message)) }, max) }
 }
 
 const finite = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)
@@ -69,7 +70,7 @@ export const knownUsage = (usage: unknown): Record<string, number> =>
 
 const assistant = ({ id, text, reasoning, calls, partial, injected, label, ...rest }: AssistantMessage, max: number): AssistantMessage & Cut => {
   const { usage = injected && noUsage, costUsd } = rest as { usage?: unknown; costUsd?: unknown }
-  const { cut, ...said } = texts({ text: withoutData(text), ...definedOf({ reasoning: reasoning || undefined }) }, max)
+  const { cut, ...said } = texts({ text: withoutDataIn(text), ...definedOf({ reasoning: reasoning || undefined }) }, max)
   const inputs = calls.map(({ callId, name, input }) => ({ callId, name, ...part(clean(input), max) }))
   const cuts = { ...cut, ...Object.fromEntries(inputs.flatMap(({ callId, whole }) => (whole === undefined ? [] : [[callId, whole]]))) }
   return {
@@ -115,27 +116,17 @@ const withoutDetails = (output: unknown): unknown =>
 const signatures = ['signature', 'thinkingSignature', 'thoughtSignature', 'thought_signature', 'encryptedContent', 'encrypted_content']
 const isThinking = ({ type }: Record<string, unknown>): boolean => typeof type === 'string' && /thinking|reasoning|thought/.test(type)
 
-/** Bytes that base64 stands for. */
-const sizeOf = (base64: string): number => Math.floor((base64.replaceAll('=', '').length * 3) / 4)
-const dataUrl = /data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,([A-Za-z0-9+/]{100,}={0,2})/g
-/** Of pictures and other files that stand in a text, what they are and how large. */
-const withoutData = (text: string): string =>
-  text.includes(';base64,') ? text.replace(dataUrl, (_, type: string, data: string) => `[${type}, ${sizeOf(data)} bytes]`) : text
+/** Files stay with their type and size; signatures of thinking go. */
+const clean = (value: unknown): unknown => withoutSignatures(withoutInlineData(value))
 
-const typeFields = ['mimeType', 'mediaType', 'media_type', 'mime_type']
-const dataFields = ['data', 'base64', 'image', 'content']
-const isBase64 = (value: unknown): value is string => typeof value === 'string' && value.length >= 100 && !/[^A-Za-z0-9+/=\s]/.test(value)
-
-/** Pictures stay with their type and size; signatures of thinking go. */
-const clean = (value: unknown, depth = 0): unknown => {
-  if (typeof value === 'string') return withoutData(value)
+const withoutSignatures = (value: unknown, depth = 0): unknown => {
   if (depth > 50 || typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((item) => clean(item, depth + 1))
+  if (Array.isArray(value)) return value.map((item) => withoutSignatures(item, depth + 1))
   const object = value as Record<string, unknown>
-  const data = typeFields.some((name) => typeof object[name] === 'string') ? dataFields.find((name) => isBase64(object[name])) : undefined
-  const hidden = [...(isThinking(object) ? signatures : ['thinkingSignature', 'thoughtSignature', 'thought_signature']), ...(data ? [data] : [])]
-  const rest = Object.entries(object).flatMap(([name, one]) => (hidden.includes(name) ? [] : [[name, clean(one, depth + 1)] as const]))
-  return { ...Object.fromEntries(rest), ...(data ? { omitted: true, bytes: sizeOf((object[data] as string).replace(/\s/g, '')) } : {}) }
+  const hidden = isThinking(object) ? signatures : ['thinkingSignature', 'thoughtSignature', 'thought_signature']
+  return Object.fromEntries(
+    Object.entries(object).flatMap(([name, one]) => (hidden.includes(name) ? [] : [[name, withoutSignatures(one, depth + 1)]])),
+  )
 }
 
 /** Too large also when its parts have been cut: that it was there, whose and when. */

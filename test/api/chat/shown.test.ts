@@ -33,6 +33,42 @@ test.each([
   expect((await socket.request('chat.message', { sessionKey: 'main', messageId: 'k1:1' })).payload.text).toBe(answer)
 })
 
+/** A run that is stopped when this much of its answer has come. @returns its texts on the wire, and those of the history */
+const stopped = async (text: string) => {
+  const { gateway } = await aGateway({}, { ...app(''), models: { 'test/echo': [{ text, hang: true }, { text: 'yes' }] } })
+  const socket = await aSocket(gateway.url)
+  await socket.request('chat.send', { sessionKey: 'main', message: 'hi', idempotencyKey: 'k1' })
+  await socket.event('chat')
+  await socket.request('chat.abort', { sessionKey: 'main' })
+  const { payload } = await socket.event('chat', ({ state }) => state === 'aborted')
+  const texts = socket.events('chat').flatMap(({ message }) => message?.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])) ?? [])
+  const { messages } = (await socket.request('chat.history', { sessionKey: 'main' })).payload
+  return { texts, payload, messages }
+}
+
+test.each(['NO_REPL', 'N', 'HEARTBEAT_O', '**NO_', 'NO_REPLY', '<think>hm', '[[reply_to:', '<think>hm</think>NO_REP'])(
+  '[CH-68, CH-79] of an answer that is stopped at %s nothing is shown, in no frame and not in the history',
+  async (text) => {
+    const { texts, payload, messages } = await stopped(text)
+
+    expect(texts.join('')).toBe('')
+    expect(payload.message).toBeUndefined()
+    expect(messages.map((message: { text: string }) => message.text)).toEqual(['hi'])
+  },
+)
+
+test.each([
+  ['Well then', 'Well then'],
+  ['Well then NO_RE', 'Well then'],
+  ['NOT now', 'NOT now'],
+  ['Here [[reply_to:', 'Here'],
+])('[CH-79] an answer that is stopped at %j is stored once, as stopped, with what was visible: %j', async (text, visible) => {
+  const { payload, messages } = await stopped(text)
+
+  expect(payload).toMatchObject({ runId: 'k1', stopReason: 'rpc', message: { content: [{ type: 'text', text: visible }] } })
+  expect(messages.slice(1)).toMatchObject([{ role: 'assistant', id: 'k1:1', text: visible, partial: true }])
+})
+
 const looks = async (options: RuntimeOptions) => {
   const { gateway, runtime } = await aGateway({}, options)
   const socket = await aSocket(gateway.url)
