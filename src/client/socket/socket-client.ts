@@ -19,6 +19,7 @@ import type { Address } from '../../contracts/subjects.ts'
 import { type Link, lostLink, openLink, type SocketConstructor } from './link.ts'
 import { type Heard, Listeners } from './listeners.ts'
 import { type Outcome, PendingCalls, type Timers } from './pending-calls.ts'
+import { probeReady } from './probe-ready.ts'
 import { type EventGap, RunSequence } from './run-sequence.ts'
 import { pageSignals, type Signals } from './signals.ts'
 import { type SocketEvent, socketMachine } from './socket.machine.ts'
@@ -35,6 +36,8 @@ export type SocketClientOptions = {
   WebSocket?: SocketConstructor
   /** Says when a new try is worth it. Default: the page is looked at again, or online. */
   signals?: Signals
+  /** Resolves when the node at this address says that it is ready. Default: a request to its `/readyz`. */
+  probe?: (url: string, signal: AbortSignal) => Promise<void>
 }
 
 /** `waiting`: for the next try; `refused`: there will be none. */
@@ -75,7 +78,7 @@ const callMs = 30_000
 const greetingBytesMax = 16_384
 
 export const socketClient = (options: SocketClientOptions): SocketClient => {
-  const { token, client, scopes, clock = globalThis, WebSocket = globalThis.WebSocket, signals = pageSignals() } = options
+  const { token, client, scopes, clock = globalThis, WebSocket = globalThis.WebSocket, signals = pageSignals(), probe = probeReady } = options
   const url = addressOf(options.url)
   const calls = new PendingCalls(clock)
   const listeners = new Listeners()
@@ -158,6 +161,7 @@ export const socketClient = (options: SocketClientOptions): SocketClient => {
         }
       }),
       ask: fromPromise(() => promised<void>('health', {})),
+      probe: fromPromise(({ signal }) => probe(url, signal)),
     },
   })
   const actor = createActor(provided, { clock: actorClock(clock) })
@@ -257,7 +261,7 @@ export const socketClient = (options: SocketClientOptions): SocketClient => {
 
 /** Nested states are named by their outermost, but for those of a link. */
 const statusOf = (value: unknown): SocketStatus => {
-  const named = typeof value === 'object' && value !== null ? Object.values(value)[0] : value
+  const named = typeof value === 'object' && value !== null && 'linked' in value ? value.linked : value
   return (typeof named === 'object' ? Object.keys(named as object)[0] : named) as SocketStatus
 }
 

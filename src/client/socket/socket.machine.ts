@@ -30,6 +30,7 @@ const failure = ({ event: { error } }: { event: { error: unknown } }) => ({ erro
 const keepError = { type: 'keepError', params: failure } as const
 const welcomed = ({ event: { welcome } }: { event: { welcome: Welcome } }) => ({ welcome })
 const tooLate = { target: '#socket.waiting', actions: 'keepLateness' } as const
+const unreached = '#socket.waiting.watching'
 
 const lateness = (): RuntimeError =>
   new RuntimeError('timeout', 'the gateway did not answer in time', { retryable: true, hint: 'it is tried again by itself' })
@@ -48,6 +49,8 @@ export const socketMachine = setup({
     greet: fromCallback<SocketEvent>(() => undefined),
     /** Asks whether anybody is there; what is answered does not matter. */
     ask: fromPromise<void>(notProvided),
+    /** Resolves when the node says that it is ready. */
+    probe: fromPromise<void>(notProvided),
   },
   guards: {
     isOurs: (_, { welcome }: { welcome: Welcome }) => welcome.protocol === gatewayProtocol,
@@ -66,6 +69,8 @@ export const socketMachine = setup({
     retry: ({ context }) => Math.min(firstPauseMs * 2 ** context.attempt, longestPauseMs),
     answer: 10_000,
     healthPause: 30_000,
+    probePause: 2_000,
+    probeLimit: 1_500,
     /** A link that lasted so long was a good one: a server that drops everybody at once is asked less and less often. */
     steady: 5_000,
   },
@@ -81,7 +86,10 @@ export const socketMachine = setup({
       on: { lost: { target: 'waiting', actions: keepError } },
       initial: 'connecting',
       states: {
-        connecting: { on: { challenged: 'handshaking' }, after: { answer: tooLate } },
+        connecting: {
+          on: { challenged: 'handshaking', lost: { target: unreached, actions: keepError } },
+          after: { answer: { ...tooLate, target: unreached } },
+        },
         handshaking: {
           invoke: { src: 'greet' },
           on: {
@@ -113,7 +121,17 @@ export const socketMachine = setup({
         },
       },
     },
-    waiting: { on: { wake: 'linked' }, after: { retry: 'linked' }, exit: 'countAttempt' },
+    waiting: {
+      on: { wake: 'linked' },
+      after: { retry: 'linked' },
+      exit: 'countAttempt',
+      initial: 'resting',
+      states: {
+        resting: { description: 'The node is there and ended the link: it is left in peace for longer each time.' },
+        watching: { description: 'The node was not reached: the first probe that it answers ends the wait.', after: { probePause: 'probing' } },
+        probing: { invoke: { src: 'probe', onDone: '#socket.linked', onError: 'watching' }, after: { probeLimit: 'watching' } },
+      },
+    },
     refused: { type: 'final' },
     closed: { type: 'final' },
   },

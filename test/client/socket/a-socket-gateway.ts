@@ -1,4 +1,5 @@
 /** A server that speaks the contract of the gateway's WebSocket and says only what a test tells it to. */
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type WebSocket as Peer, WebSocketServer } from 'ws'
 import { errorBody, RuntimeError } from '../../../src/contracts/errors.ts'
@@ -18,6 +19,9 @@ export type SocketGateway = {
   tell<Name extends EventFrame['event']>(event: Name, payload: Extract<EventFrame, { event: Name }>['payload']): void
   /** Ends every connection without a word. */
   cut(): void
+  /** Requests of its `/readyz`, and whether it says that it is ready. */
+  probes: number
+  isReady: boolean
   /** Takes no connection any more, on the same port until `start`. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -49,6 +53,7 @@ export const aSocketGateway = async (): Promise<SocketGateway> => {
     'chat.unsubscribe': () => ({}),
   }
   let server: WebSocketServer | undefined
+  let web: ReturnType<typeof createServer> | undefined
   let port = 0
 
   const serve = (peer: Peer): void => {
@@ -71,10 +76,16 @@ export const aSocketGateway = async (): Promise<SocketGateway> => {
   }
   const start = () =>
     new Promise<void>((resolve, reject) => {
-      const next = new WebSocketServer({ host: '127.0.0.1', port, path: '/ws' })
+      const http = createServer((request, response) => {
+        if (request.url === '/readyz') gateway.probes++
+        response.writeHead(request.url !== '/readyz' ? 404 : gateway.isReady ? 200 : 503, { connection: 'close' }).end()
+      })
+      const next = new WebSocketServer({ server: http, path: '/ws' })
       server = next
+      web = http
       next.on('connection', serve)
       next.once('error', reject)
+      http.listen(port, '127.0.0.1')
       next.once('listening', () => {
         port = (next.address() as AddressInfo).port
         resolve()
@@ -82,11 +93,14 @@ export const aSocketGateway = async (): Promise<SocketGateway> => {
     })
   const stop = async () => {
     gateway.cut()
-    await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)))
+    server?.close()
+    await new Promise((resolve) => (web ? web.close(resolve) : resolve(undefined)))
   }
   const gateway: SocketGateway = {
     url: '',
     calls,
+    probes: 0,
+    isReady: true,
     get peers() {
       return [...(server?.clients ?? [])]
     },

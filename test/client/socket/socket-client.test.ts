@@ -141,6 +141,38 @@ test('[CH-07] a gateway that is away for 3 s is there again within 2 s, its sess
   expect(heard.every(({ type }) => type === 'subscribed')).toBe(true)
 })
 
+test('[CH-07] after a long outage the first probe that a ready node answers ends the wait, before the next try', async () => {
+  await using gateway = await aSocketGateway()
+  const { client, clock } = aClient(gateway)
+  await client.ready()
+  let tries = 0
+  client.onStatus((status) => (tries += Number(status === 'connecting')))
+  await gateway.stop()
+  // The seventh pause is one of 30 s.
+  await vi.waitFor(async () => {
+    await clock.advance(client.status === 'waiting' ? 500 : 0)
+    expect(tries).toBe(6)
+  }, 20_000)
+  await reaches(client, 'waiting')
+
+  const before = clock.now()
+  gateway.isReady = false
+  await gateway.start()
+  const probed = (times: number) =>
+    vi.waitFor(async () => {
+      await clock.advance(250)
+      expect(gateway.probes).toBeGreaterThanOrEqual(times)
+    }, 20_000)
+  await probed(1)
+  expect(client.status).toBe('waiting')
+  gateway.isReady = true
+  await probed(2)
+
+  await client.ready()
+  expect(tries).toBe(7)
+  expect(clock.now() - before).toBeLessThan(30_000)
+}, 60_000)
+
 test('[CH-07] whoever looks at the page again does not wait for the next try', async () => {
   await using gateway = await aSocketGateway()
   const { client, wake } = aClient(gateway)

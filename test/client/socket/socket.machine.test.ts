@@ -4,7 +4,7 @@ import { RuntimeError } from '../../../src/contracts/errors.ts'
 import { walker } from '../../machines/walk.ts'
 import { welcome } from './a-socket-gateway.ts'
 
-const socket = walker(socketMachine, ['link', 'greet', 'ask'])
+const socket = walker(socketMachine, ['link', 'greet', 'ask', 'probe'])
 const gone = new RuntimeError('log_unavailable', 'nobody is there', { retryable: true })
 const wrong = new RuntimeError('unauthorised', 'wrong token')
 
@@ -30,9 +30,9 @@ test('[CH-07] a connection that is lost is tried again after 0.5, 1, 2, 4, 8, 16
   const pauses = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]
 
   for (const ms of pauses) {
-    expect(walk.state).toBe('waiting')
+    expect(walk.state).toHaveProperty('waiting')
     walk.pass(ms - 1)
-    expect(walk.state).toBe('waiting')
+    expect(walk.state).toHaveProperty('waiting')
     walk.pass(1)
     expect(walk.state).toEqual({ linked: 'connecting' })
     walk.send({ type: 'lost', error: gone })
@@ -43,12 +43,36 @@ test('[CH-07] a connection that is lost is tried again after 0.5, 1, 2, 4, 8, 16
 test('[CH-07] one that lasted is tried again soon, one that was dropped at once later', () => {
   const dropped = ready().send({ type: 'lost', error: gone }).pass(500).send({ type: 'challenged' }).send({ type: 'welcomed', welcome: welcome() })
   dropped.pass(4_999).send({ type: 'lost', error: gone }).pass(500)
-  expect(dropped.state).toBe('waiting')
+  expect(dropped.state).toEqual({ waiting: 'resting' })
   dropped.pass(500).send({ type: 'challenged' }).send({ type: 'welcomed', welcome: welcome() })
 
   dropped.pass(5_000).send({ type: 'lost', error: gone }).pass(500)
 
   expect(dropped.state).toEqual({ linked: 'connecting' })
+})
+
+test('[CH-07] a node that was not reached is probed every 2 s, with 1.5 s to answer; one that is ready ends the wait', async () => {
+  const walk = waiting()
+  for (const ms of [500, 1_000, 2_000, 4_000, 8_000]) walk.pass(ms).send({ type: 'lost', error: gone })
+  expect(walk.state).toEqual({ waiting: 'watching' })
+
+  await walk.pass(2_000).reject('probe', gone)
+  expect(walk.state).toEqual({ waiting: 'watching' })
+  walk.pass(2_000)
+  expect(walk.state).toEqual({ waiting: 'probing' })
+  walk.pass(1_500)
+  expect(walk.state).toEqual({ waiting: 'watching' })
+  await walk.pass(2_000).resolve('probe', undefined)
+  expect(walk.state).toEqual({ linked: 'connecting' })
+})
+
+test('[CH-07] a node that answers and ends every link is not probed', () => {
+  const walk = greeting().send({ type: 'lost', error: gone })
+  for (const ms of [500, 1_000, 2_000]) walk.pass(ms).send({ type: 'challenged' }).send({ type: 'lost', error: gone })
+
+  walk.pass(3_999)
+  expect(walk.state).toEqual({ waiting: 'resting' })
+  expect(walk.inputs('probe')).toEqual([])
 })
 
 test('[CH-07] whoever comes back to the page does not wait', () => {
@@ -71,13 +95,13 @@ test('[CH-07] every 30 s it is asked whether anybody is there; 10 s without an a
   expect(walk.state).toEqual({ linked: { ready: 'asking' } })
   walk.pass(1)
 
-  expect(walk.state).toBe('waiting')
+  expect(walk.state).toEqual({ waiting: 'resting' })
   expect(walk.context.error).toMatchObject({ code: 'timeout', retryable: true })
 })
 
 test('a server that says nothing is given up after 10 s, be it before the challenge or after the greeting', () => {
-  expect(start().pass(10_000).state).toBe('waiting')
-  expect(greeting().pass(10_000).state).toBe('waiting')
+  expect(start().pass(10_000).state).toEqual({ waiting: 'watching' })
+  expect(greeting().pass(10_000).state).toEqual({ waiting: 'resting' })
 })
 
 test('a wrong token and another protocol are never tried again, a gateway that is full is', () => {
@@ -89,7 +113,9 @@ test('a wrong token and another protocol are never tried again, a gateway that i
   expect(other.state).toBe('refused')
   expect(other.context.error).toMatchObject({ code: 'unsupported', retryable: false })
 
-  expect(greeting().send({ type: 'denied', error: new RuntimeError('overloaded', 'full', { retryable: true }) }).state).toBe('waiting')
+  expect(greeting().send({ type: 'denied', error: new RuntimeError('overloaded', 'full', { retryable: true }) }).state).toEqual({
+    waiting: 'resting',
+  })
 })
 
 test('it can be closed at any time', () => {
