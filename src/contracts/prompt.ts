@@ -18,7 +18,7 @@ export type PromptOptions = {
   files?: readonly string[] | undefined
   /** How it is to talk. */
   conversation?: string | undefined
-  /** `minimal` leaves out skills, files and the rules of conversation. Default `full`. */
+  /** `minimal` leaves out skills, files and the rules of conversation. Default `full`, `minimal` in sessions of sub-agents. */
   mode?: 'full' | 'minimal' | undefined
 }
 

@@ -103,3 +103,6 @@ export const keyForOrigin = (origin: Origin, { agent, scope = 'main', identityLi
 /** Conversations of jobs and hooks are their own; a tab of an agent has its name, and a new chat is like no other. */
 export const keyForWork = (agent: string, kind: 'job' | 'hook', id: string): string => `agent:${agent.toLowerCase()}:${kind}:${part(id)}`
 export const keyForTab = (agent: string, id: string = agent): string => `agent:${agent.toLowerCase()}:web:${part(id)}`
+
+/** A session in which another agent works: its key has the part `sub-agent`. */
+export const isSubAgent = (key: string): boolean => key.split(/[:/]/).includes('sub-agent')

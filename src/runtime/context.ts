@@ -1,5 +1,6 @@
 /** What a session sends its model, and how much room that takes. */
 import type { Agent } from '../contracts/agent.ts'
+import { definedOf } from '../contracts/defined.ts'
 import type { ContextReport } from '../contracts/prompt.ts'
 import type { SessionRecord } from '../contracts/session.ts'
 import type { Address } from '../contracts/subjects.ts'
@@ -20,7 +21,12 @@ export const contextOf = async (
   const model = record?.toggles.model ?? agent.model ?? models.defaultRef
   const { toolLayers } = profileOf({ agent, models, config: config.view, key: address.id })
   const described = tools.describe(tools.bench(toolLayers, model).names, model)
-  const composed = composePrompt({ instructions: agent.instructions, options: agent.prompt, hasTools: described.length > 0 })
+  const composed = composePrompt({
+    instructions: agent.instructions,
+    hasTools: described.length > 0,
+    session: address.id,
+    ...definedOf({ options: agent.prompt }),
+  })
   const hashes = prefixHashes({ model }, composed, described)
   return contextReport(promptReport(composed, described, { at: environment.clock.now(), model, hashes }), messages)
 }

@@ -4,6 +4,7 @@
  */
 import { definedOf } from '../contracts/defined.ts'
 import type { Origin } from '../contracts/reply.ts'
+import { isSubAgent } from '../contracts/session-key.rules.ts'
 import {
   type Bench,
   type RemovedTool,
@@ -108,7 +109,7 @@ const groupsOnly = 'all groups'
 /** The rules that hold for one message: others of channels and of sub-agents need not go with it. @param key of its session */
 export const layersFor = (layers: readonly ToolLayer[], key: string, origin?: Origin): ToolLayer[] =>
   layers.filter(({ layer, of = '*' }) => {
-    if (layer === 'sub-agent') return key.split(/[:/]/).includes('sub-agent')
+    if (layer === 'sub-agent') return isSubAgent(key)
     if (layer !== 'channel') return true
     if (origin === undefined) return false
     return of === groupsOnly ? origin.chatType === 'group' : fitsChannel(of, origin)

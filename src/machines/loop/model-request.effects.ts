@@ -135,6 +135,7 @@ const put = (services: TurnServices, input: ModelCallInput, { model, messages, a
   const composed = composePrompt({
     instructions: placeholders ? filledIn(agent.instructions, placeholders) : agent.instructions,
     hasTools: described.length > 0,
+    session: input.session,
     ...definedOf({ options: agent.prompt, intro: placeOf(intro, told), minimal, files, more: skills?.sections }),
   })
   lap('tools')

@@ -3,6 +3,7 @@
 import { definedOf } from '../../contracts/defined.ts'
 import type { ToolDescription } from '../../contracts/model.ts'
 import type { PromptFile, PromptHashes, PromptOptions, PromptReport, PromptSection } from '../../contracts/prompt.ts'
+import { isSubAgent } from '../../contracts/session-key.rules.ts'
 
 /** Characters of one file that stand in the prompt, with the remark that it was cut. */
 const fileCharsMax = 20_000
@@ -17,6 +18,8 @@ type Parts = {
   files?: readonly PromptFile[]
   /** Where the conversation takes place, such as a group. */
   intro?: string | undefined
+  /** Key of the session. */
+  session?: string
   /** For a run that nobody reads: no skills, no files, no rules of conversation. */
   minimal?: boolean | undefined
 }
@@ -25,8 +28,19 @@ type FileReport = PromptReport['files'][number]
 type ComposedPrompt = { text: string; sections: PromptSection[]; files: FileReport[] }
 
 /** Where nothing but instructions is there, they are the prompt as they stand. */
-export const composePrompt = ({ instructions, options = {}, hasTools = false, more = [], files = [], intro, minimal }: Parts): ComposedPrompt => {
-  const small = minimal === true || options.mode === 'minimal'
+export const composePrompt = ({
+  instructions,
+  options = {},
+  hasTools = false,
+  more = [],
+  files = [],
+  intro,
+  minimal,
+  session = '',
+}: Parts): ComposedPrompt => {
+  // An agent that works for another one gets the least prompt, unless its author chose the mode. Few keys are looked into.
+  const usual = session.includes('sub-agent') && isSubAgent(session) ? 'minimal' : 'full'
+  const small = minimal === true || (options.mode ?? usual) === 'minimal'
   const { identity = '', tools = '', conversation = '' } = options
   const workspace = small ? { text: '', files: [] } : filesSection(files, [identity, instructions])
   const all: PromptSection[] = [

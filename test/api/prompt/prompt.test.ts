@@ -1,5 +1,5 @@
 /** What models are sent by a gateway: the sections of the prompt, how large they are, and that the same comes first each time. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { agent, type RuntimeOptions, tool } from '../../../src/index.ts'
 import { startAnthropicServer } from '../../support/anthropic-server.ts'
 import { startOpenAiServer } from '../../support/openai-server.ts'
+import { manual } from '../../support/skill-folder.ts'
 import { aGateway } from '../http/harness.ts'
 import { aSocket } from '../ws/a-socket.ts'
 
@@ -75,6 +76,41 @@ test('[CH-31] of a file 20,000 characters are sent, with a remark; one outside o
     { path: '../../etc/hosts', raw: 0, injected: 0, truncated: false, missing: true },
     { path: 'none.md', raw: 0, injected: 0, truncated: false, missing: true },
   ])
+})
+
+/** All that a prompt can have. @returns the names of its sections as they are sent, by the command that reports them */
+const sectionsOf = async (sessionKey: string, mode?: 'full' | 'minimal') => {
+  const workspace = aFolder({ 'AGENTS.md': 'Tea at four.' })
+  mkdirSync(join(workspace, 'skills', 'brew'), { recursive: true })
+  writeFileSync(join(workspace, 'skills', 'brew', 'SKILL.md'), manual('brew'))
+  const prompt = { identity: 'You are Ada.', files: ['AGENTS.md'], conversation: 'Be brief.', tools: 'Prefer tools.', ...(mode && { mode }) }
+  const { request, event, sent } = await talking({ workspace, skills: {} }, { instructions: 'Help.', prompt, tools: [aTool('work')] })
+  await request('chat.send', { sessionKey, message: 'hi', idempotencyKey: 'k' })
+  await event('chat', ({ state }) => state === 'final')
+  const { instructions } = sent[0] as Sent
+  const marks = {
+    identity: 'You are Ada.',
+    tools: 'Prefer tools.',
+    skills: 'brew',
+    workspace: 'Tea at four.',
+    conversation: 'Be brief.',
+    instructions: 'Help.',
+  }
+  const found = Object.entries(marks).filter(([, mark]) => instructions.includes(mark))
+  return found.sort(([, a], [, b]) => instructions.indexOf(a) - instructions.indexOf(b)).map(([name]) => name)
+}
+const all = ['identity', 'tools', 'skills', 'workspace', 'conversation', 'instructions']
+const least = ['identity', 'tools', 'instructions']
+
+test.each([
+  ['a person', 'agent:main:web:main', undefined, all],
+  ['a person of an agent with the least prompt', 'agent:main:web:main', 'minimal', least],
+  ['a sub-agent', 'agent:main:sub-agent:7', undefined, least],
+  ['a sub-agent of a sub-agent', 'agent:main:sub-agent:7/sub-agent/1', undefined, least],
+  ['a sub-agent that is to have all of it', 'agent:main:sub-agent:7', 'full', all],
+  ['a session with a similar name', 'agent:main:web:sub-agents', undefined, all],
+] as const)('[CH-31] the prompt of %s (%s, mode %s) has its sections in order', async (_, key, mode, sections) => {
+  expect(await sectionsOf(key, mode)).toEqual(sections)
 })
 
 test('[CH-31] instructions alone are sent as they were written', async () => {
