@@ -9,13 +9,18 @@ import { partsOf } from '../../src/runtime/index.ts'
 import { aGateway } from '../api/http/harness.ts'
 import { aSocket } from '../api/ws/a-socket.ts'
 import { aFolder, statecast, testApp } from '../cli/run.ts'
+import { natsForAll } from '../support/nats.ts'
+
+const server = natsForAll()
 
 const typed = 'a\u0007b cafe\u0301\u001b[31m\u0085 \t👩‍👩‍👧\r\n'
 const read = 'ab café[31m \t👩‍👩‍👧\r\n'
+/** A stream drops a second message of one id. */
+let letters = 0
 const withNul = 'a\0b'
 
 /** A gateway whose model keeps what it was told last. */
-const aNode = async () => {
+const aNode = async (transport: { transport?: string } = {}) => {
   const asked: string[] = []
   const machine = setup({ types: { context: {} as { heard: string[] }, events: {} as { type: 'say'; text: string } } }).createMachine({
     context: { heard: [] },
@@ -34,6 +39,7 @@ const aNode = async () => {
       },
       machines: { parrot: machine },
       agentProtocol: { owner: 'alice' },
+      ...transport,
     },
   )
   const post = (path: string, body: object) => served.call('POST', path, { body: JSON.stringify(body) })
@@ -65,7 +71,7 @@ const doors: Record<string, (node: Served, text: string) => Promise<unknown>> = 
         ({ code }) => code,
       ),
   'a subject': async ({ runtime }, text) => {
-    await runtime.publish('statecast.in.session.s', new TextEncoder().encode(JSON.stringify({ type: 'message', text })), 'letter')
+    await runtime.publish('statecast.in.session.s', new TextEncoder().encode(JSON.stringify({ type: 'message', text })), `letter-${++letters}`)
     const { inbox } = partsOf(runtime).transport
     if (text.includes('\0')) await expect.poll(() => inbox.deadLetters()).toHaveLength(1)
     return text.includes('\0') ? 'bad_request' : 200
@@ -92,6 +98,23 @@ describe.each(Object.keys(doors))('[CH-09] by %s', (door) => {
 
   test('a NUL is refused', async () => {
     const node = await aNode()
+
+    expect(await doors[door]!(node, withNul)).toSatisfy((told) => told === 400 || told === 'bad_request')
+    expect(node.asked).toEqual([])
+  })
+})
+
+describe.each(['a subject', 'the agent protocol'])('[CH-09] by %s of a NATS server', (door) => {
+  test('the model reads the text cleaned', async () => {
+    const node = await aNode({ transport: server.url })
+
+    expect(await doors[door]!(node, typed)).toBe(200)
+    await expect.poll(() => node.asked.at(-1)?.trim()).toBe(read.trim())
+    expect(JSON.stringify(await node.runtime.session(door === 'a subject' ? 's' : 'main').history())).not.toContain('\\u0007')
+  })
+
+  test('a NUL is refused', async () => {
+    const node = await aNode({ transport: server.url })
 
     expect(await doors[door]!(node, withNul)).toSatisfy((told) => told === 400 || told === 'bad_request')
     expect(node.asked).toEqual([])

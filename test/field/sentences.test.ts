@@ -58,15 +58,24 @@ describe('a sentence is not cut', () => {
   })
 })
 
-test('what was said to us within a sentence is kept from the model, and shown as it was typed', async () => {
+test.each([
+  ['fix it /think:high now', 'fix it now'],
+  ['/think high tell me', 'tell me'],
+  ['/verbose on\n\ntell me', 'tell me'],
+  ['/new tell me', 'tell me'],
+  ['/new /model test/model tell me', 'tell me'],
+  ['/status tell me', 'tell me'],
+])('[CH-15] of %j the model is told %j, and history, event and message have the words as they were typed', async (message, told) => {
   const { asked, request, event } = await aWebChat()
-  const message = 'fix it /think:high now'
   await request('chat.send', { sessionKey: 'main', message, idempotencyKey: 'k1' })
-  await event('chat', ({ state }) => state === 'final')
+  await event('chat', ({ state, ids }) => state === 'final' && ids?.includes('k1') !== false)
+  await event('session.message')
 
-  expect(asked).toMatchObject([{ messages: [{ role: 'user', text: 'fix it now' }] }])
+  expect(asked.at(-1)?.messages.at(-1)).toMatchObject({ role: 'user', text: told })
   expect((await event('session.message')).payload).toMatchObject({ id: 'k1', text: message })
   const { messages } = (await request('chat.history', { sessionKey: 'main' })).payload
-  expect(messages[0]).toEqual(expect.objectContaining({ role: 'user', id: 'k1', text: message }))
-  expect(messages[0]).not.toHaveProperty('typed')
+  const mine = messages.filter(({ role }: { role: string }) => role === 'user')
+  expect(mine).toEqual([expect.objectContaining({ id: 'k1', text: message })])
+  expect(mine[0]).not.toHaveProperty('typed')
+  expect((await request('chat.message', { sessionKey: 'main', messageId: 'k1' })).payload.text).toBe(message)
 })

@@ -69,6 +69,22 @@ const refusals: [server: string, status: number, body: object, next: string][] =
     ),
     'low',
   ],
+  [
+    'Kimi (router-for-me/CLIProxyAPI#1307)',
+    400,
+    openAi("Validation error for `reasoning_effort`: expected one of `'low' | 'medium'`, received `'high'`."),
+    'low',
+  ],
+  [
+    'SGLang (router-for-me/CLIProxyAPI#1572)',
+    400,
+    {
+      object: 'error',
+      message:
+        "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'reasoning_effort'), 'msg': \"Input should be 'low' or 'medium'\", 'input': 'high'}",
+    },
+    'low',
+  ],
   ['a server with a field for them', 400, { error: { message: 'unsupported reasoning effort', supported_values: ['minimal', 'low'] } }, 'minimal'],
   ['a server with a list of lines', 400, openAi('thinking level not allowed: high. Allowed levels:\n- low\n- medium\n'), 'low'],
 ]

@@ -78,7 +78,7 @@ const chats: [server: string, events: (object | string)[], expected: object][] =
   ],
   ['Moonshot (earendil-works/pi#8075)', last({ prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, cached_tokens: 40 }), cached],
   [
-    'Moonshot, within the choice (earendil-works/pi#2017)',
+    'Moonshot, within the choice (northes/go-moonshot#17, higress-group/higress#1568)',
     [text, end({}, { usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, cached_tokens: 40 } }), done],
     cached,
   ],
@@ -123,6 +123,11 @@ const chats: [server: string, events: (object | string)[], expected: object][] =
       cost: 0.1,
     }),
     { ...cached, cacheWriteTokens: 10 },
+  ],
+  [
+    'mlx-vlm (earendil-works/pi#2326)',
+    last({ input_tokens: 100, output_tokens: 20, total_tokens: 120, prompt_tps: 21.55, generation_tps: 81.56 }),
+    plain,
   ],
   ['a server in the words of responses', last({ input_tokens: 100, output_tokens: 20, input_tokens_details: { cached_tokens: 40 } }), cached],
   [
@@ -207,13 +212,13 @@ test.each<[string, unknown, unknown, object]>([
     { ...cached, cacheWriteTokens: 10 },
   ],
   [
-    'a server that counts at the end',
+    'Ollama, which counts at the end (ollama/ollama#13934)',
     { input_tokens: 0, output_tokens: 0 },
     { input_tokens: 60, cache_read_input_tokens: 40, output_tokens: 20 },
     cached,
   ],
   [
-    'a server that counts at the beginning, and ends with zeros',
+    'SGLang, which counts at the beginning and ends with zeros (envoyproxy/ai-gateway#1631, sgl-project/sglang#20830)',
     { input_tokens: 60, cache_read_input_tokens: 40, output_tokens: 0 },
     { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 20 },
     cached,

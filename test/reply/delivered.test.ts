@@ -1,7 +1,7 @@
 /** Who gets to read what: answers, and what the session says by itself, go to where they were asked for, once. */
 import { expect, test } from 'vitest'
 import { expectNothingAlive, outcomes, type Story, story } from '../runtime/harness.ts'
-import { ann, ask, channels, crashes, eventsOf, listener, payloads, restart, turns } from './stage.ts'
+import { ann, ask, channels, crashes, eventsOf, listener, newest, payloads, restart, turns } from './stage.ts'
 
 /** What arrived, with the thread that it arrived in. What a crash lets arrive twice is the same under one key, by which a channel knows it again. */
 const arrived = ({ channel: { sends } }: Story): string[] =>
@@ -42,7 +42,32 @@ test('[OC-22] what was asked on one channel is answered there, though somebody w
   ])
 })
 
-test('[OC-22] one that fails before any answer says so once', async () => {
+test.each([
+  ['that refuses it', false],
+  ['that is gone after a restart', true],
+])('[OC-22] an answer for a channel %s goes to no other: it is in the history, and counted as undelivered', async (_, gone) => {
+  const both = channels({ id: 'mail' })
+  await using told = await story(listener((request) => ({ text: `re: ${newest(request)}`, delayMs: 100 })).script, {
+    queueMode: 'followup',
+    runtime: { channels: both },
+  })
+  await told.say('hello', ann('0', { channel: 'mail' }))
+  await told.quiet()
+  await told.say('go', ann('a'))
+  await told.say('later', ann('1'))
+  await told.clock.advance(40)
+  if (gone) {
+    await told.crash()
+    await told.restart({ channels: both.filter(({ id }) => id === 'mail') })
+  } else for (const nth of [1, 2]) both[0]?.fail(nth)
+  await told.quiet()
+
+  expect((await told.clock.until(told.session('main').wait('1'))).undelivered).toBe(1)
+  expect(both.map(({ texts }) => texts)).toEqual([[], ['re: hello']])
+  expect(await told.transcript()).toContain('assistant: re: later')
+})
+
+test('[OC-22] one that fails before any answer says so once, where it was asked, and is a failed turn in the trace', async () => {
   const { script } = listener(({ messages }) => (messages.length > 2 ? { error: { status: 401, message: '{"secret":1}' } } : { text: 'ok' }))
   await using told = await story(script, { queueMode: 'followup' })
   await told.say('go', ann('a'))
@@ -50,6 +75,7 @@ test('[OC-22] one that fails before any answer says so once', async () => {
   await told.quiet()
 
   expect(arrived(told)).toEqual(['no thread: ok', 'x: The model provider refused our key. Somebody who runs this service must check it.'])
+  expect(await told.main.outcome('1')).toMatchObject({ status: 'failed', error: { code: 'provider_auth' } })
 })
 
 test.each([

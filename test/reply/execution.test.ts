@@ -387,7 +387,12 @@ test.each(crashes)('[OC-52] a provider that knows "low" and not "high" is asked 
     ({ settings }) =>
       settings.reasoning === 'low'
         ? { text: 'hello', delayMs: 1000 }
-        : { error: { code: 'provider_rejected', message: "reasoning effort 'high' is not supported. Supported values are: 'low'" } },
+        : {
+            error: {
+              code: 'provider_rejected',
+              message: "Unsupported value: 'high' is not supported (reasoning.effort). Supported values are: 'low'",
+            },
+          },
     0,
   )
   await using told = await staged(script, { thinking: 'high' })

@@ -1,9 +1,9 @@
 /** How a conversation begins anew when somebody asks for it, and what is left of the old one. */
 
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { RuntimeError } from '../../src/index.ts'
 import { partsOf } from '../../src/runtime/index.ts'
-import { expectEndedOnce, expectNothingAlive, outcomes, story } from '../runtime/harness.ts'
+import { expectEndedOnce, expectNothingAlive, outcomes, type Story, story } from '../runtime/harness.ts'
 import { ann, ask, before, crashes, eventsOf, expectReplay, listener, newest, notices, recordOf, restart, texts, turns } from './stage.ts'
 
 test.each(crashes)('[OC-29] "/NEW hello" begins anew, and the model sees "hello"%s', async (crash) => {
@@ -203,16 +203,36 @@ test.each([
   },
 )
 
-test('[OC-33] a reset that the store does not take has not happened: the conversation goes on as it was', async () => {
-  await using told = await story(listener().script)
-  await ask(told, 'one', ann('1'))
-  const { sessionId } = (await told.main.view()).record
+/** The next commit finds the disk full, and no other. */
+const refuseOneAppend = (told: Story): void => {
   const { journal } = partsOf(told.runtime).transport
   const append = journal.append.bind(journal)
   journal.append = () => {
     journal.append = append
     return Promise.reject(new RuntimeError('log_full', 'the disk is full', { retryable: true, hint: 'make room' }))
   }
+}
+
+test('[OC-33] a /new that the store does not take is refused as retryable; its channel sends it again, and its user hears of it once', async () => {
+  await using told = await story(listener().script)
+  await ask(told, 'one', ann('1'))
+  const { sessionId } = (await told.main.view()).record
+  refuseOneAppend(told)
+
+  await expect(told.say('/new hello', ann('2'))).rejects.toMatchObject({ code: 'log_full', retryable: true })
+  expect((await told.main.view()).record).toMatchObject({ sessionId, resets: 0 })
+  expect(told.channel.texts).toEqual(['re: one'])
+
+  expect((await ask(told, '/new hello', ann('2'))).text).toBe('re: hello')
+  expect((await told.main.view()).record.resets).toBe(1)
+  expect(told.channel.texts).toEqual(['re: one', 'New session started. Model: test/model.', 're: hello'])
+})
+
+test('[OC-33] a reset by command that the store does not take has not happened: the conversation goes on as it was', async () => {
+  await using told = await story(listener().script)
+  await ask(told, 'one', ann('1'))
+  const { sessionId } = (await told.main.view()).record
+  refuseOneAppend(told)
 
   await expect(told.clock.until(told.main.command({ type: 'reset' }))).rejects.toMatchObject({ code: 'log_full' })
   expect((await told.main.view()).record.sessionId).toBe(sessionId)
@@ -224,9 +244,14 @@ test('[OC-35] a new conversation waits for nothing to be deleted: it answers at 
   const { script } = listener(undefined, 0)
   await using told = await story(script)
   await ask(told, 'one', ann('1'))
+  const { journal, blobs } = partsOf(told.runtime).transport
+  const deletions = { truncate: vi.spyOn(journal, 'truncate'), remove: vi.spyOn(journal, 'remove'), blob: vi.spyOn(blobs, 'delete') }
+  // A store whose deletions take longer than the test.
+  for (const deletion of Object.values(deletions)) deletion.mockReturnValue(new Promise(() => undefined))
   const before = told.clock.now()
   await ask(told, '/new hello', ann('2'))
 
+  for (const deletion of Object.values(deletions)) deletion.mockRestore()
   expect(told.clock.now() - before).toBeLessThanOrEqual(50)
   expect(await told.transcript()).toEqual(['user: hello', 'assistant: re: hello'])
   expect(JSON.stringify(await told.trace('main'))).toContain('re: one')

@@ -2,7 +2,7 @@
 import type { CommandInput } from '../../contracts/commands.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
-import type { Message } from '../../contracts/message.ts'
+import { type Message, typedText } from '../../contracts/message.ts'
 import type { RuntimeParts, Session } from '../../runtime/index.ts'
 import { beginningOf } from './cut.rules.ts'
 
@@ -54,7 +54,8 @@ export const readMessage = async (
 const startOf = (text: string, offset: number): number => (offset > 0 && /[\udc00-\udfff]/.test(text.charAt(offset)) ? offset - 1 : offset)
 
 const partOf = (message: Exclude<Message, { role: 'tool' }>, part: 'text' | 'reasoning' | 'calls'): string => {
-  if (part === 'text') return message.text
+  // As the history has it: the words of a person as they were typed.
+  if (part === 'text') return message.role === 'user' ? typedText(message) : message.text
   const { reasoning = '', calls = [] } = message.role === 'assistant' ? message : definedOf({ reasoning: undefined, calls: undefined })
   return part === 'reasoning' ? reasoning : JSON.stringify(calls)
 }

@@ -33,7 +33,7 @@ test.each([
   expect((await socket.request('chat.message', { sessionKey: 'main', messageId: 'k1:1' })).payload.text).toBe(answer)
 })
 
-/** A run that is stopped when this much of its answer has come. @returns its texts on the wire, and those of the history */
+/** Source: openclaw/openclaw#23761. A run that is stopped when this much of its answer has come. @returns its texts on the wire, and those of the history */
 const stopped = async (text: string) => {
   const { gateway } = await aGateway({}, { ...app(''), models: { 'test/echo': [{ text, hang: true }, { text: 'yes' }] } })
   const socket = await aSocket(gateway.url)

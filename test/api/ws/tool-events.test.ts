@@ -41,7 +41,10 @@ test('[CH-51] an event holds the size of a picture and not its data, at most 8,0
 const base64 = Buffer.from(Array.from({ length: 3000 }, (_, at) => (at * 7919) % 251)).toString('base64')
 const png = `iVBORw0KGgo${base64.slice(0, 3989)}`
 const bare = { omitted: true, bytes: 3000 }
-/** A file as tools, MCP servers and providers write it, and what of it clients get. */
+/**
+ * A file as tools, MCP servers and providers write it, and what of it clients get.
+ * Sources: coder/xum#1193, RooCodeInc/Roo-Code#1962, alexandriashai/cbrowser#107, CherryHQ/cherry-studio#3360, Mintplex-Labs/anything-llm#5273.
+ */
 const files: [string, unknown, unknown][] = [
   ['MCP image', { type: 'image', mimeType: 'image/png', data: base64 }, { type: 'image', mimeType: 'image/png', ...bare }],
   ['MCP audio', { type: 'audio', mimeType: 'audio/wav', data: base64 }, { type: 'audio', mimeType: 'audio/wav', ...bare }],
@@ -74,6 +77,12 @@ const files: [string, unknown, unknown][] = [
   ['Gemini part', { inlineData: { mimeType: 'image/png', data: base64 } }, { inlineData: { mimeType: 'image/png', ...bare } }],
   ['AI SDK media', { type: 'media', mediaType: 'image/png', data: base64 }, { type: 'media', mediaType: 'image/png', ...bare }],
   ['AI SDK image', { type: 'image', image: base64 }, { type: 'image', ...bare }],
+  [
+    'resource whose blob is an address',
+    { uri: 'a:b', mimeType: 'image/png', blob: `data:image/png;base64,${base64}` },
+    { uri: 'a:b', mimeType: 'image/png', blob: '[image/png, 3000 bytes]' },
+  ],
+  ['MCP image without a type', { type: 'image', data: base64 }, { type: 'image', ...bare }],
   ['buffer of Node', Buffer.from(base64, 'base64').toJSON(), { type: 'Buffer', ...bare }],
   ['address within a text', `see ![a](data:image/png;base64,${base64}) here`, 'see ![a]([image/png, 3000 bytes]) here'],
   ['address in capitals', { url: `DATA:image/PNG;charset=utf-8;BASE64,${base64}` }, { url: '[image/png, 3000 bytes]' }],
