@@ -47,7 +47,7 @@ export const orchestrator: OrchestratorRow[] = [
   row(
     22,
     'what waited is a turn like any other, with the settings of when it came',
-    'its answer goes to its own channel or is counted as undelivered, never to another one; a failed turn says so to its sender (decision 30)',
+    'its answer goes to its own channel or counts as undelivered, never to another one; the sender of a failed turn gets an error (decision 30)',
   ),
   row(23, 'one run a session, and so many at once in all', 'no limit unless one is configured'),
   row(24, 'all that waits can be cleared'),

@@ -91,15 +91,15 @@ const find = (fields: Fields, paths: readonly string[]): number | undefined => {
 }
 
 const countsIn = (fields: Fields): TokenCounts => {
-  const [whole, said, total] = [find(fields, inputFields), outputIn(fields), find(fields, totalFields)]
+  const [whole, answered, total] = [find(fields, inputFields), outputIn(fields), find(fields, totalFields)]
   const [read, written] = [find(fields, readBeside) ?? 0, find(fields, writtenBeside) ?? 0]
   const cacheRead = find(fields, [...readBeside, ...readWithin])
   const cacheWrite = find(fields, [...writtenBeside, ...writtenWithin])
   // A proxy may report the cache by the names of both kinds: the total, or the same count twice, shows that the input holds it.
-  const isInside = (whole ?? 0) + (said ?? 0) === total || (read > 0 && read === find(fields, readWithin))
+  const isInside = (whole ?? 0) + (answered ?? 0) === total || (read > 0 && read === find(fields, readWithin))
   const inside = (isInside || read === 0 ? (cacheRead ?? 0) : 0) + (isInside || written === 0 ? (cacheWrite ?? 0) : 0)
   const input = whole === undefined ? undefined : Math.max(0, whole - inside)
-  return definedOf({ input, output: withReasoning(fields, whole, said, total), cacheRead, cacheWrite, total })
+  return definedOf({ input, output: withReasoning(fields, whole, answered, total), cacheRead, cacheWrite, total })
 }
 
 const outputIn = (fields: Fields): number | undefined => {
@@ -107,8 +107,8 @@ const outputIn = (fields: Fields): number | undefined => {
   return find(fields, outputFields) ?? (answer === undefined ? undefined : answer + (fields.get('thoughtstokencount') ?? 0))
 }
 
-/** xAI counts the reasoning beside the output; only the total tells. */
-const withReasoning = (fields: Fields, whole = 0, said: number | undefined, total: number | undefined): number | undefined => {
+/** xAI counts the reasoning beside the output. Only the total shows it. */
+const withReasoning = (fields: Fields, whole = 0, output: number | undefined, total: number | undefined): number | undefined => {
   const reasoning = find(fields, reasoningFields)
-  return said !== undefined && reasoning && whole + said + reasoning === total ? said + reasoning : said
+  return output !== undefined && reasoning && whole + output + reasoning === total ? output + reasoning : output
 }

@@ -1,6 +1,6 @@
 /**
  * Counts of tokens that a provider gets wrong on the wire, or spells in its own way. The AI SDK refuses a chunk with a wrong one, and with it an answer that is
- * otherwise fine; of other spellings it knows nothing.
+ * otherwise fine; it does not read other spellings.
  */
 import { definedOf } from '../contracts/defined.ts'
 import { isRecord } from '../contracts/record.rules.ts'
@@ -61,7 +61,7 @@ const inChatNames = (usage: unknown): Fields => {
   )
 }
 
-/** Where servers put what a chunk of chat completions tells of the tokens used. */
+/** The usage in a chunk of chat completions, in each place where servers put it. */
 const usageOf = ({ usage, usageMetadata, choices, x_groq, ...event }: Fields): unknown => {
   const choice = Array.isArray(choices) && isRecord(choices[0]) ? choices[0].usage : undefined
   const native = countOf(event.prompt_eval_count) === undefined ? undefined : event

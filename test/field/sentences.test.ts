@@ -65,7 +65,7 @@ test.each([
   ['/new tell me', 'tell me'],
   ['/new /model test/model tell me', 'tell me'],
   ['/status tell me', 'tell me'],
-])('[CH-15] of %j the model is told %j, and history, event and message have the words as they were typed', async (message, told) => {
+])('[CH-15] of %j the model gets %j; history, event and message keep the words as typed', async (message, told) => {
   const { asked, request, event } = await aWebChat()
   await request('chat.send', { sessionKey: 'main', message, idempotencyKey: 'k1' })
   await event('chat', ({ state, ids }) => state === 'final' && ids?.includes('k1') !== false)

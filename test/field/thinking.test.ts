@@ -1,5 +1,5 @@
 /**
- * A provider that refuses a level of thinking gets one that it takes, in whatever words it lists them.
+ * A provider that refuses a level of thinking gets one that it takes, however it lists them.
  * Sources beside each; the words of the others are those of their documentation.
  */
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 /**
- * The tokens of a call are counted in whatever fields its server reports them: those read from a cache and written to one as well.
+ * The tokens of a call are counted from each field that servers report, cache reads and cache writes included.
  * Sources beside each; the others are the documented reports of their servers.
  */
 import { createServer } from 'node:http'

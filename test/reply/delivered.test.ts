@@ -67,7 +67,7 @@ test.each([
   expect(await told.transcript()).toContain('assistant: re: later')
 })
 
-test('[OC-22] one that fails before any answer says so once, where it was asked, and is a failed turn in the trace', async () => {
+test('[OC-22] one that fails before any answer sends one error to its own thread, and is a failed turn in the trace', async () => {
   const { script } = listener(({ messages }) => (messages.length > 2 ? { error: { status: 401, message: '{"secret":1}' } } : { text: 'ok' }))
   await using told = await story(script, { queueMode: 'followup' })
   await told.say('go', ann('a'))

@@ -213,7 +213,7 @@ const refuseOneAppend = (told: Story): void => {
   }
 }
 
-test('[OC-33] a /new that the store does not take is refused as retryable; its channel sends it again, and its user hears of it once', async () => {
+test('[OC-33] a /new that the store does not take is a retryable error; sent again, it happens once with one notice', async () => {
   await using told = await story(listener().script)
   await ask(told, 'one', ann('1'))
   const { sessionId } = (await told.main.view()).record

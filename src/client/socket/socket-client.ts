@@ -36,7 +36,7 @@ export type SocketClientOptions = {
   WebSocket?: SocketConstructor
   /** Says when a new try is worth it. Default: the page is looked at again, or online. */
   signals?: Signals
-  /** Resolves when the node at this address says that it is ready. Default: a request to its `/readyz`. */
+  /** Resolves when the node at this address is ready. Default: a request to its `/readyz`. */
   probe?: (url: string, signal: AbortSignal) => Promise<void>
 }
 

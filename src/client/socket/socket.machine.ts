@@ -49,7 +49,7 @@ export const socketMachine = setup({
     greet: fromCallback<SocketEvent>(() => undefined),
     /** Asks whether anybody is there; what is answered does not matter. */
     ask: fromPromise<void>(notProvided),
-    /** Resolves when the node says that it is ready. */
+    /** Resolves when the node is ready. */
     probe: fromPromise<void>(notProvided),
   },
   guards: {
@@ -127,7 +127,7 @@ export const socketMachine = setup({
       exit: 'countAttempt',
       initial: 'resting',
       states: {
-        resting: { description: 'The node is there and ended the link: it is left in peace for longer each time.' },
+        resting: { description: 'The node is there and ended the link: each pause is longer than the one before.' },
         watching: { description: 'The node was not reached: the first probe that it answers ends the wait.', after: { probePause: 'probing' } },
         probing: { invoke: { src: 'probe', onDone: '#socket.linked', onError: 'watching' }, after: { probeLimit: 'watching' } },
       },

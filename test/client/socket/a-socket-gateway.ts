@@ -19,7 +19,7 @@ export type SocketGateway = {
   tell<Name extends EventFrame['event']>(event: Name, payload: Extract<EventFrame, { event: Name }>['payload']): void
   /** Ends every connection without a word. */
   cut(): void
-  /** Requests of its `/readyz`, and whether it says that it is ready. */
+  /** Requests to its `/readyz`, and whether it answers that it is ready. */
   probes: number
   isReady: boolean
   /** Takes no connection any more, on the same port until `start`. */
