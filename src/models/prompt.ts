@@ -187,7 +187,10 @@ const optionsFor = (provider: string | undefined, format: AnswerFormat | undefin
     store: api === 'responses' ? false : undefined,
     strictJsonSchema: format?.schema === undefined ? undefined : (format.strict ?? false),
   })
-  return Object.keys(options).length === 0 ? undefined : { [name === 'openai-compatible' ? 'openaiCompatible' : name]: options }
+  if (Object.keys(options).length === 0) return undefined
+  const own = name === 'openai-compatible' ? 'openaiCompatible' : name
+  // A provider of responses by another name, such as Azure's, reads those of OpenAI too.
+  return api === 'responses' ? { openai: options, [own]: options } : { [own]: options }
 }
 
 const trimLast = (prompt: readonly LanguageModelV4Message[]): void => {

@@ -90,6 +90,10 @@ test.each(loops)('after %s Claude is asked as it should be', (_, messages, level
   expect(sent(messages, claude, 'high').level).toBe(level)
 })
 
+test.each(['openai.responses', 'azure-openai.responses', 'mine.responses'])('%s is asked to store nothing', (provider) => {
+  expect(callOptions(aRequest(), { provider, modelId: 'gpt-5' }).providerOptions).toMatchObject({ openai: { store: false } })
+})
+
 test('other providers are asked as before', () => {
   expect(sent([user('x'), step({}), result('c', 'add', 2)], { provider: 'openai.chat', modelId: 'gpt-5' }, 'high').level).toBe('high')
 })
