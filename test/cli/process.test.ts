@@ -1,8 +1,12 @@
 /** `bin/statecast.js` as a process: what it loads at its start, how it exits, signals, pipes and kill -9. All else about commands is shown in process. */
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
+import { main } from '../../src/cli/main.ts'
+import { endsWithTest } from './folders.ts'
 import { aNodeProcess, runProcess, startProcess } from './processes.ts'
 import { aFolder, aNode, rpc, start, statecast, testApp, untilFile } from './run.ts'
 
@@ -102,6 +106,84 @@ test('after kill -9 in the middle of a tool the next node finishes the turn, and
   expect(again).toMatchObject({ code: 0, stdout: 'wait_for_file: {"waited":"b"}\n' })
   expect(readFileSync(join(folder, 'b.started'), 'utf8').trim().split('\n')).toHaveLength(2)
   expect((await statecast({ folder }, 'replay', 'main')).code).toBe(0)
+})
+
+/** A conversation whose process died by kill -9 in the middle of its turn. */
+const killedInATurn = async (message: string, file: string): Promise<string> => {
+  const folder = aFolder()
+  const cut = startProcess({ folder }, 'send', 'main', message, '--app', testApp)
+  await untilFile(join(folder, `${file}.started`))
+  cut.kill()
+  await cut.ended
+  writeFileSync(join(folder, `${file}.go`), '')
+  return folder
+}
+
+/** The command on a terminal: `sees` waits for what its person reads. */
+const onTerminal = (folder: string, ...args: string[]) => {
+  const terminal = () => Object.assign(new PassThrough(), { isTTY: true })
+  const [stdin, stdout, stderr] = [terminal(), terminal(), new PassThrough()]
+  let shown = ''
+  for (const output of [stdout, stderr])
+    output.on('data', (chunk: Buffer) => {
+      shown += stripVTControlCharacters(chunk.toString())
+    })
+  const ended = main([...args, '--app', testApp], { stdin, stdout, stderr }, Object.assign(new EventEmitter(), { env: {}, cwd: () => folder }))
+  endsWithTest(ended, async () => {
+    stdin.write('/quit\r')
+    await ended
+  })
+  return { stdin, ended, sees: (part: string | RegExp) => expect.poll(() => shown, { interval: 10, timeout: 10_000 }).toMatch(part) }
+}
+
+test('a chat in a terminal goes on by itself with the turn that kill -9 cut off', async () => {
+  const folder = await killedInATurn('wait e', 'e')
+
+  const { stdin, ended, sees } = onTerminal(folder, 'chat')
+
+  await sees('a turn is running')
+  await sees('wait_for_file: {"waited":"e"}')
+  stdin.write('/quit\r')
+  expect(await ended).toBe(0)
+  expect(readFileSync(join(folder, 'e.started'), 'utf8').trim().split('\n')).toHaveLength(2)
+})
+
+test('a second chat goes on with its own cut turn in the process of the first chat', async () => {
+  const folder = await killedInATurn('wait f', 'f')
+  const first = startProcess({ folder, keepStdinOpen: true }, 'chat', '--session', 'other', '--app', testApp)
+  first.stdin.write('hi\n')
+  await first.firstLine
+
+  const { sees } = onTerminal(folder, 'chat')
+
+  await sees(/'main' at http/)
+  await sees('wait_for_file: {"waited":"f"}')
+})
+
+test('a chat through a pipe prints the rest of the turn that kill -9 cut off', async () => {
+  const folder = await killedInATurn('wait g', 'g')
+
+  expect(await statecast({ folder, input: '' }, 'chat', '--app', testApp)).toMatchObject({ code: 0, stdout: 'wait_for_file: {"waited":"g"}\n' })
+})
+
+test('a message to a conversation that kill -9 cut off is answered with the rest of its turn', async () => {
+  const folder = await killedInATurn('wait h', 'h')
+
+  const sent = await statecast({ folder }, 'send', 'main', 'and now?', '--app', testApp)
+
+  expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining('echo and now?') })
+  expect((await statecast({ folder }, 'history', 'main', '--app', testApp)).stdout).toContain('"waited":"h"')
+})
+
+test('commands that only look start no turn that kill -9 cut off', async () => {
+  const folder = await killedInATurn('wait i', 'i')
+  const before = (await statecast({ folder }, 'trace', 'main', '--app', testApp)).stdout
+
+  for (const look of [['sessions'], ['actors'], ['approvals'], ['history', 'main'], ['replay', 'main'], ['export', 'main']])
+    expect(await statecast({ folder }, ...look, '--app', testApp)).toMatchObject({ code: 0 })
+
+  expect(readFileSync(join(folder, 'i.started'), 'utf8')).toBe('1\n')
+  expect((await statecast({ folder }, 'trace', 'main', '--app', testApp)).stdout).toBe(before)
 })
 
 test('with --no-resume a node takes up nothing that was cut off, but whoever is sent to', async () => {

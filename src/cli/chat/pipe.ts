@@ -1,11 +1,11 @@
 /** Chat without a terminal: each line is said when the one before is answered; only the answers go to stdout. */
 
-import { type Client, follow } from '../../client/index.ts'
+import { type Client, type Followed, follow, followRun } from '../../client/index.ts'
 import { textMax } from '../../contracts/text.ts'
 import type { RunEvent } from '../../runtime/index.ts'
 import { approvalNeeded, progressText } from '../cards.ts'
 import { originHere } from '../directives.ts'
-import { followedFrom } from '../follow.ts'
+import { followedFrom, resumeSession, sessionOf } from '../follow.ts'
 import type { ChatOptions } from '../globals.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { linesOf } from '../lines.ts'
@@ -16,6 +16,20 @@ import { Blocks } from './blocks.ts'
 const tellProgress = (event: RunEvent): void => {
   const text = progressText(event)
   if (text !== undefined) note(dim(text))
+}
+
+/**
+ * The turn that a killed process left, and that this one resumes. A line of stdin joins it; without one its answer is all that is printed.
+ * What keeps the session from resuming is the answer to the first line.
+ */
+const resumed = async (client: Client, sessionKey: string): Promise<string | undefined> => {
+  try {
+    const view = await sessionOf(client, sessionKey)
+    const runId = view && (await resumeSession(client, sessionKey, view))
+    return client.url === undefined ? runId : undefined
+  } catch {
+    return undefined
+  }
 }
 
 export const chatThroughPipe = async (client: Client, options: ChatOptions): Promise<number> => {
@@ -32,8 +46,7 @@ export const chatThroughPipe = async (client: Client, options: ChatOptions): Pro
   })
 
   /** @returns whether the next line may follow */
-  const answer = async (message: string): Promise<boolean> => {
-    const followed = await follow(client, { sessionKey: session, message, origin: originHere(session), agent, model }, followedFrom(options))
+  const answer = async (followed: Followed): Promise<boolean> => {
     stop = followed.stop
     const blocks = json ? undefined : new Blocks(stdout)
     try {
@@ -56,16 +69,23 @@ export const chatThroughPipe = async (client: Client, options: ChatOptions): Pro
   }
 
   try {
+    let cut = await resumed(client, session)
     for await (const line of linesOf(stdin, textMax + 1)) {
       if (line.trim() === '') continue
+      cut = undefined
       try {
-        if (await answer(line)) continue
+        const message = { sessionKey: session, message: line, origin: originHere(session), agent, model }
+        if (await answer(await follow(client, message, followedFrom(options)))) continue
         return exitCodes.failed
       } catch (error) {
         if (interrupted.signal.aborted) break
         reportError(error, { json })
         code = exitCodes.failed
       }
+    }
+    if (cut !== undefined) {
+      const run = { sessionKey: session, runId: cut, resume: async () => undefined }
+      if (!(await answer(await followRun(client, run, followedFrom(options))))) code = exitCodes.failed
     }
   } catch (error) {
     if (!interrupted.signal.aborted) throw error

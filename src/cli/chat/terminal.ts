@@ -3,13 +3,14 @@
 import { cleanText, parseModelDirectives, shownStream } from '../../chat/index.ts'
 import { type Client, saidSince } from '../../client/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
-import { errorBody, isRuntimeError } from '../../contracts/errors.ts'
+import { errorBody } from '../../contracts/errors.ts'
 import type { References } from '../../contracts/references.ts'
 import type { Payload } from '../../contracts/reply.ts'
 import type { Approval } from '../../contracts/turn.ts'
-import { type RunEvent, type SessionView, TurnText } from '../../runtime/index.ts'
+import { type RunEvent, TurnText } from '../../runtime/index.ts'
 import { approvalQuestion, progressText } from '../cards.ts'
 import { isDirective, originHere } from '../directives.ts'
+import { resumeSession, sessionOf } from '../follow.ts'
 import type { ChatOptions } from '../globals.ts'
 import { dim as dimmed, exitCodes, printable, stateText } from '../output.ts'
 import { Screen, type Terminal } from './screen.ts'
@@ -91,14 +92,12 @@ class Talk {
     const { session } = this.#options
     const where = this.#client.url === undefined ? 'in this process' : `at ${this.#client.url}`
     this.#screen.line(this.#dim(`conversation '${printable(session)}' ${where}; /help says what you can do`))
-    try {
-      const view = await this.#client.command<SessionView>('sessions.get', { sessionKey: session })
-      this.#run = view.run?.runId
-      if (view.run) await this.#join(view.run.ids, view.state)
-      for (const approval of view.approvals) this.#ask(approval)
-    } catch (error) {
-      if (!isRuntimeError(error) || error.code !== 'not_found') throw error
-    }
+    const view = await sessionOf(this.#client, session)
+    if (view === undefined) return
+    this.#run = view.run?.runId
+    if (view.run) await this.#join(view.run.ids, view.state)
+    for (const approval of view.approvals) this.#ask(approval)
+    this.#do(() => resumeSession(this.#client, session, view))
   }
 
   /** What a turn has said already comes first, as in the conversation. */
