@@ -111,6 +111,7 @@ const differences: Readonly<Record<string, { differently: string; decision: numb
   },
   'CH-33': { differently: 'text that equals what came before it is said again: only an attempt that is over is dropped', decision: 26 },
   'CH-35': { differently: 'rules know the category `lsp`, but no tool of ours is in it', decision: 17 },
+  'CH-43': { differently: 'a call waits until a person decides: a timeout, and what silence comes to, are options of the agent', decision: 27 },
   'CH-51': { differently: 'where people watch; the journal, the stream for useChat and chat.output hand programs the whole result', decision: 30 },
   'CH-73': { differently: 'a limit above 1,000 is an error, and a message that stays too big after cutting is a placeholder', decision: 15 },
   'CH-74': { differently: '12,000 characters is a default: a page may ask for up to 500,000', decision: 15 },

@@ -38,7 +38,6 @@ export { recordedSignature } from './journal/redefined.ts'
 export { type Replayed, replay, saidAfter, type TraceEntry, traceEntries } from './journal/replay.ts'
 export { type Rewriting, type Rewritten, rewrite, underOwnName } from './journal/rewrite.ts'
 export { type DeterminismCheck, type MachineOptions, type Registration, registerMachine } from './registration.ts'
-export { presentMoment } from './replica/chance.ts'
 export { idAt, pathWith } from './replica/paths.ts'
 export { failPointsAt } from './root/commit-fail-points.ts'
 export {

@@ -127,7 +127,7 @@ const waitingOrUnreadable = async (parts: JournalParts, head: Head): Promise<num
 export const waitingIn = async (parts: JournalParts, head: Head): Promise<number> => (await waitingOrUnreadable(parts, head)) ?? 0
 
 /** `at` is when the person was asked, in ms since the epoch. */
-export type WaitingApproval = Approval & { sessionKey: string; at: number | null }
+export type WaitingApproval = Omit<Approval, 'at'> & { sessionKey: string; at: number | null }
 
 /** @throws RuntimeError drift, corrupt_at, quarantined … */
 export const approvalsOf = async (parts: JournalParts, sessionKey: string): Promise<WaitingApproval[]> => {
@@ -135,6 +135,8 @@ export const approvalsOf = async (parts: JournalParts, sessionKey: string): Prom
   const { approvals } = await peek(parts, address)
   if (approvals.length === 0) return []
   const { host, transport } = parts
+  if (approvals.every(({ at }) => at !== undefined)) return approvals.map((approval) => ({ sessionKey, ...approval, at: approval.at ?? null }))
+  // Earlier builds kept no time with the question.
   const asked = (await saidAfter(transport.journal, address, host.registration('session'), 0)).filter(({ event }) => event.type === 'approval')
   return approvals.map((approval) => ({
     sessionKey,
@@ -143,15 +145,40 @@ export const approvalsOf = async (parts: JournalParts, sessionKey: string): Prom
   }))
 }
 
-/** Those of all sessions, the oldest first, and the sessions with unfinished work that cannot be read. */
-export const allApprovals = async (parts: JournalParts, access?: Access): Promise<{ approvals: WaitingApproval[]; unreadable: string[] }> => {
+/** A call in a run: of an agent that is asked by an actor of another kind, such as a run of the ladder. */
+export type WaitingRun = Omit<WaitingApproval, 'sessionKey'> & { actor: string }
+export type Waiting = { approvals: WaitingApproval[]; runs: WaitingRun[]; unreadable: string[] }
+
+/** A run keeps the reports of the agents that it asks about calls that wait. */
+const callsIn = (context: unknown): Approval[] => {
+  const { waiting } = (context ?? {}) as { waiting?: unknown }
+  if (!Array.isArray(waiting)) return []
+  return waiting.flatMap((one: { approval?: Approval } | null) => (typeof one?.approval?.callId === 'string' ? [one.approval] : []))
+}
+
+const runsThatWait = async ({ host, transport }: JournalParts, { address, wakeAt }: Head): Promise<WaitingRun[]> => {
+  if (wakeAt === null || wakeAt === beingImported || !host.kinds.includes(address.kind)) return []
+  const { replica, ledger } = await recover(transport.journal, address, host.registration(address.kind))
+  const snapshot = ledger.quarantine ? undefined : replica?.actor.getSnapshot()
+  return callsIn(snapshot?.context).map((approval) => ({ actor: formatAddress(address), ...approval, at: approval.at ?? null }))
+}
+
+/** Those of all sessions and runs, the oldest first, and the sessions with unfinished work that cannot be read. */
+export const allApprovals = async (parts: JournalParts, access?: Access): Promise<Waiting> => {
   const approvals: WaitingApproval[] = []
+  const runs: WaitingRun[] = []
   const unreadable: string[] = []
-  for await (const head of allHeads(parts.transport.journal, 'session')) {
+  for await (const head of allHeads(parts.transport.journal)) {
+    if (head.address.kind !== 'session') {
+      // One that cannot be read is shown by `statecast actors`; a token of some sessions reaches no run.
+      if (access?.sessions === undefined) runs.push(...(await runsThatWait(parts, head).catch(() => [])))
+      continue
+    }
     if (!reaches(access, head.address.id)) continue
     const waiting = await waitingOrUnreadable(parts, head)
     if (waiting === undefined) unreadable.push(head.address.id)
     else if (waiting > 0) approvals.push(...(await approvalsOf(parts, head.address.id)))
   }
-  return { approvals: approvals.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)), unreadable }
+  const oldestFirst = (a: { at: number | null }, b: { at: number | null }): number => (a.at ?? 0) - (b.at ?? 0)
+  return { approvals: approvals.sort(oldestFirst), runs: runs.sort(oldestFirst), unreadable }
 }

@@ -118,7 +118,7 @@ const handlers: Handlers = {
   'agent.wait': async (parts, { sessionKey, runId, timeoutMs }) => waitForRun(await existing(parts, sessionKey), runId, timeoutMs),
   'approvals.list': async (parts, { sessionKey }, access) => {
     if (sessionKey === undefined) return allApprovals(parts, access)
-    return { approvals: await approvalsOf(parts, (await existing(parts, sessionKey)).key), unreadable: [] }
+    return { approvals: await approvalsOf(parts, (await existing(parts, sessionKey)).key), runs: [], unreadable: [] }
   },
   'approvals.resolve': async (parts, { sessionKey, ...decision }) => {
     const { seq } = await (await existing(parts, sessionKey)).command({ type: 'approve', ...decision })

@@ -1,6 +1,6 @@
 /** Every command once, what actors say to readers outside, and the doors over NATS; `http/` has one of its own. */
 export { accessOf } from './access.ts'
-export type { ActorPage, ActorRow, WaitingApproval } from './actors.ts'
+export type { ActorPage, ActorRow, Waiting, WaitingApproval, WaitingRun } from './actors.ts'
 export { checkAgentProtocol, openAgentProtocol } from './agent-protocol/agent-protocol.ts'
 export { neededScope } from './brought-commands.ts'
 export { execute } from './commands.ts'

@@ -1,4 +1,5 @@
 /** How tool calls and waiting approvals look in the terminal. */
+import { silenceText } from '../contracts/approval.rules.ts'
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import type { Approval } from '../contracts/turn.ts'
@@ -54,7 +55,7 @@ export const approveCommand = (sessionKey: string, approval: Pick<Approval, 'cal
 /** Where nobody can be asked. */
 export const approvalNeeded = (sessionKey: string, approval: Approval, place: Place): RuntimeError =>
   new RuntimeError(approval.why === 'in_doubt' ? 'tool_in_doubt' : 'unsupported', `a person has to decide: ${approvalQuestion(approval)}`, {
-    hint: `decide with: ${approveCommand(sessionKey, approval, place)}   (--deny refuses it; or in a terminal: ${hintCommand(place, 'chat', sessionKey)}); ${approval.why === 'in_doubt' ? 'the turn waits until then' : 'where nobody does in time it is denied, unless its tool says otherwise'}`,
+    hint: `decide with: ${approveCommand(sessionKey, approval, place)}   (--deny refuses it; or in a terminal: ${hintCommand(place, 'chat', sessionKey)}); ${silenceText(approval, Date.now()) ?? 'the turn waits until then'}`,
     data: { callId: approval.callId, attempt: approval.attempt, inputHash: approval.inputHash },
   })
 

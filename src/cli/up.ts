@@ -2,6 +2,7 @@
 
 import { constants } from 'node:os'
 import { checkExposure, ensureToken, type Gateway, serveGateway, tokenFile } from '../api/http/index.ts'
+import type { Waiting } from '../api/index.ts'
 import { checkAddress, folderOf } from '../client/index.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
@@ -12,6 +13,7 @@ import { shown } from '../transport/nats/index.ts'
 import { addressOf, commandVariables, lockedError } from './connect.ts'
 import { agreed } from './contradictions.ts'
 import type { Globals } from './globals.ts'
+import { hintCommand } from './hint.ts'
 import { loadApp } from './load-app.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 import { chatPage, inspectorPage } from './pages.ts'
@@ -84,6 +86,7 @@ export const up = async (options: UpOptions): Promise<number> => {
     log.info({ url: gateway.url }, 'this node answers HTTP')
     await announce(runtime, { url: gateway.url, dataFolder, server: typeof transport === 'string' ? shown(transport) : 'NATS', json: options.json })
     if (resume === false) note('no unfinished or stored work is resumed; only actors that are sent to run, with their timers (--no-resume)')
+    void tellWaiting(runtime, options)
     const signalled = await Promise.race([stopping.then(() => true), runtime.ended.then(() => false)])
     if (signalled) note('draining: letting running turns finish, then the node stops; a second signal stops it at once')
     gateway.drain()
@@ -94,6 +97,17 @@ export const up = async (options: UpOptions): Promise<number> => {
     await runtime.close()
     // Nothing of ours is left, and what an app or its libraries have left running keeps no node.
     setTimeout(leave, leftoverMs).unref()
+  }
+}
+
+/** What waits for a person was perhaps asked for days ago, in a window that is closed. */
+const tellWaiting = async (runtime: Runtime, options: UpOptions): Promise<void> => {
+  try {
+    const { approvals, runs } = await runtime.command<Waiting>('approvals.list')
+    const count = approvals.length + runs.length
+    if (count > 0) note(`${count === 1 ? '1 approval waits' : `${count} approvals wait`}: ${hintCommand(options, 'approvals')}`)
+  } catch (error) {
+    runtime.log.debug({ error: errorBody(error) }, 'what waits for a person could not be counted')
   }
 }
 

@@ -29,6 +29,8 @@ export type AskInput = {
   stepMax?: number
   /** Tells its parent what it does, and which calls wait for it or for a person, as {@link AskReport}. Without it nobody can agree to a call. */
   reports?: true
+  /** No person is there who could agree to a call, unless the agent says for how long it waits for one. */
+  unattended?: true
 }
 
 /** `text` is the newest answer, all of `texts` those of each step; `length` how many messages the conversation has now. */

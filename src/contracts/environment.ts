@@ -100,3 +100,30 @@ export type Environment = {
   /** Relative paths of the options start here; default: the working directory of the process. */
   folder?: string
 }
+
+/** What a transition may know of time and chance: the same again whenever it is replayed. */
+export type Moment = {
+  /** ms since the epoch of the commit that the transition belongs to. */
+  now(): number
+  /** 32 bytes that nobody can guess, others at every call. */
+  draw(): Uint8Array
+  /** Whether XState is setting a delay just now, and no author's code runs. */
+  scheduling(): boolean
+  /** ms until a delayed event of this actor is due; undefined where there is none. */
+  leftOf(actor: object, id: string): number | undefined
+}
+
+let present: Moment | undefined
+
+/** The moment of the transition that is running, if one is: transitions never wait, so there is at most one. */
+export const presentMoment = (): Moment | undefined => present
+
+export const during = <T>(moment: Moment, work: () => T): T => {
+  const before = present
+  present = moment
+  try {
+    return work()
+  } finally {
+    present = before
+  }
+}

@@ -50,7 +50,13 @@ const Failover = z.strictObject({
 })
 
 const Approval = z.strictObject({
-  timeoutMs: z.number().int().min(0).max(86_400_000).optional().describe('ms; 0 waits for as long as the turn may take; default 120,000'),
+  timeoutMs: z
+    .number()
+    .int()
+    .min(0)
+    .max(86_400_000)
+    .optional()
+    .describe('ms after which the call is decided without a person; 0 and by default: never'),
   onTimeout: z.enum(['deny', 'allow']).optional().describe('default deny'),
 })
 
@@ -75,7 +81,13 @@ export const Profile = z
     tokenMax: z.number().int().min(1).describe('tokens in one turn, read and written'),
     loopDetection: LoopDetection.optional().describe('what is done about tool calls that are repeated without progress; default: nothing'),
     toolCallMax: z.number().int().min(0).describe('tool calls in one turn'),
-    wallTimeMs: z.number().int().min(1).describe('ms that one turn may take, waiting for people included'),
+    wallTimeMs: z.number().int().min(1).describe('ms that one turn may take, without the time that waits for people'),
+    pauses: z
+      .literal(true)
+      .optional()
+      .describe(
+        'a call waits for a person without a deadline unless `approval` sets one, and that time counts towards no limit; default in profiles of earlier builds: 120,000 ms, and it counts',
+      ),
     modelAttemptMax: z.number().int().min(1).describe('attempts for one model call that fails in a way that may pass'),
     fallbacks: z.array(z.string().min(1).max(200)).max(20).optional().describe('models that answer where the first one fails, in this order'),
     failover: Failover.optional().describe('when they do; default: for every failure that another model may not have'),
@@ -118,7 +130,7 @@ export const Profile = z
     toolChoice: ToolChoice.optional(),
     format: AnswerFormat.optional(),
     approval: Approval.optional().describe(
-      'how long a tool call waits for a person, and what becomes of it then; default: 120,000 ms, then it is denied',
+      'after how long a tool call that waits for a person is decided without one, and how; default: it waits until a person decides',
     ),
     lane: z.string().min(1).max(40).optional().describe('the turn waits until there is room in this lane of its node; see `lanes` of the runtime'),
     historyTurns: z.number().int().min(1).optional().describe('turns of the user that the model is shown; default: all'),
@@ -141,5 +153,6 @@ export const defaultProfile: Omit<Profile, 'agent' | 'model'> = {
   tokenMax: 2_000_000,
   toolCallMax: 200,
   wallTimeMs: 86_400_000,
+  pauses: true,
   modelAttemptMax: 4,
 }

@@ -22,6 +22,12 @@ export type Approval = {
   /** The attempt that a yes would start: 1 before anything ran, more where a crash left a call in doubt. */
   attempt: number
   why: 'approval' | 'in_doubt'
+  /** When the person was asked, in ms since the epoch; not in questions of earlier builds. */
+  at?: number
+  /** When it is decided without a person, in ms since the epoch; without it: never. */
+  deadline?: number
+  /** What silence comes to, where that is no denial. */
+  onTimeout?: 'allow'
 }
 
 export type TurnInput = {

@@ -17,11 +17,13 @@ export type RunInput = {
   history?: RunHistory | undefined
   /** What `{{name}}` in the instructions of its agent stands for. */
   placeholders?: Placeholders
+  /** A schedule has begun it: no person is there who could agree to anything. */
+  unattended?: true
   /**
    * Left out where it is the root. `isRoot`: its actor is one all the same, and has a journal of its own. `caller`: the run above it that code has called,
    * where one has been.
    */
-  inside?: { rootRunId: string; parentRunId: string; chain?: Chain; caller?: string; isRoot?: true }
+  inside?: { rootRunId: string; parentRunId: string; chain?: Chain; caller?: string; isRoot?: true; unattended?: true }
 }
 
 /** The actor that is an executable of that name, as machines call it in which it runs. */
@@ -93,7 +95,11 @@ export const below = (run: RunInput, parentRunId: string) => ({
   rootRunId: rootOf(run),
   parentRunId,
   ...(run.inside?.chain && { chain: run.inside.chain, caller: callerOf(run) }),
+  ...(isUnattended(run) && { unattended: true as const }),
 })
+
+/** Whether a schedule has begun it, or the run that it is inside of. */
+export const isUnattended = ({ unattended, inside }: Pick<RunInput, 'unattended' | 'inside'>): boolean => (unattended ?? inside?.unattended) === true
 
 /** By which name its caller has brought along a context: that of the nearest run that was called, itself or above it. */
 export const callerOf = (run: RunInput): string => run.inside?.caller ?? (run.inside?.chain ? run.runId : rootOf(run))

@@ -1,8 +1,8 @@
 /** Whether machines of an author are the same every time: which of their inputs are applied twice, and with what eye. */
 
 import type { DeterminismCheck } from '../actors/index.ts'
-import { presentMoment } from '../actors/index.ts'
 import type { Logger } from '../contracts/environment.ts'
+import { presentMoment } from '../contracts/environment.ts'
 
 export type CheckDeterminism = 'off' | 'sample' | 'always'
 

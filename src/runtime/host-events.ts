@@ -14,7 +14,7 @@ import type { EventHub } from './event-hub.ts'
 import type { InspectionStream } from './inspection/stream.ts'
 import type { publishOutputs } from './publish.ts'
 import type { RunTraces } from './run-traces.ts'
-import { logTurn, type Told } from './turn-log.ts'
+import { logRun, logTurn, type Told } from './turn-log.ts'
 
 type Parts = {
   environment: Environment
@@ -55,7 +55,10 @@ export const hostEvents = ({ environment, transcripts, outputs, inspection, publ
         outputs.say(root.name, output)
         if (publish.wanted()) publish.say(root.address, output)
         diagnostics.hear(root.address, root.name, event, commit.at)
-        if (root.address.kind !== 'session') continue
+        if (root.address.kind !== 'session') {
+          logRun(environment.log, told, event)
+          continue
+        }
         traces.hear(root.address.id, event)
         logTurn(environment.log, told, event as unknown as SessionOutput)
         if (!redo) observe.hear(root.address.id, event as unknown as SessionOutput, commit.seq === 1)

@@ -2,8 +2,9 @@
  * Time, chance and ids for guards, assigns, contexts and every other function of a machine. Inside of a transition they come out the same in every replay;
  * anywhere else, in a test with plain XState too, they are the real ones.
  */
-import { presentMoment } from '../actors/index.ts'
+
 import { hexOf } from '../contracts/bytes.ts'
+import { presentMoment } from '../contracts/environment.ts'
 
 /** ms since the epoch; inside of a transition the time of its commit, which no replay changes. Use it instead of `Date.now()`. */
 export const now = (): number => presentMoment()?.now() ?? Date.now()

@@ -1,5 +1,6 @@
 /** The turns of this node in the log: one line for each that ended, and one for whatever an operator is asked about afterwards. */
 import type { Logger, LogLevel } from '../contracts/environment.ts'
+import type { AnyEvent } from '../contracts/journal.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 
 /** Where an event came from; `repeated` when it is told again after a restart, and may stand in the log already. */
@@ -12,6 +13,13 @@ export type Told = { actor: string; repeated?: true }
 export const logTurn = (log: Logger, told: Told, event: SessionOutput): void => {
   const line = lineOf(event)
   if (line) log[line.level]({ ...told, ...line.facts }, line.message)
+}
+
+/** The same of a run that asks agents: a call in it waits for a person. */
+export const logRun = (log: Logger, told: Told, event: AnyEvent): void => {
+  if (!event.type.endsWith('approval.requested')) return
+  const { runId, callId, tool } = event as AnyEvent & { runId?: string; callId?: string; tool?: string }
+  log.info({ ...told, runId, callId, tool }, 'a tool call waits for approval')
 }
 
 type Line = { level: LogLevel; message: string; facts: object }

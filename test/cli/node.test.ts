@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRuntime } from '../../src/index.ts'
 import { aSocket } from '../api/ws/a-socket.ts'
-import { aFolder, aNode, rpc, start, statecast, testApp, untilFile } from './run.ts'
+import { aFolder, aNode, rpc, start, statecast, stopNode, testApp, untilFile } from './run.ts'
 
 test('commands of other processes act on the node that runs, with its app and not their own', async () => {
   const folder = aFolder()
@@ -22,6 +22,41 @@ test('commands of other processes act on the node that runs, with its app and no
   expect(replay).toMatchObject({ code: 0, stdout: expect.stringMatching(/^identical\n/) })
   expect(doctor).toMatchObject({ code: 0, stdout: expect.stringContaining(`at ${node.url}`) })
   expect(statSync(node.token).mode & 0o777).toBe(0o600)
+})
+
+test('a node says at its start how many calls wait for a person, and which command lists them', async () => {
+  const folder = aFolder()
+  await statecast({ folder }, 'send', 'bills', 'danger', '--app', testApp)
+  await statecast({ folder }, 'send', 'rent', 'danger', '--app', testApp)
+
+  const node = await aNode({ folder }, '--app', testApp)
+
+  // Another command's answer comes after the count of the node, which reads the same journals.
+  expect((await statecast({ folder }, 'approvals')).lines).toContain('rent: may danger run with {}?')
+  await stopNode(node)
+  expect((await node.ended).stderr).toContain('2 approvals wait: statecast approvals\n')
+})
+
+/** The app with a deadline of an hour for approvals. */
+const withDeadline = (folder: string): string => {
+  const [source, app] = ['../../src/index.ts', './fixtures/app.ts'].map((file) => JSON.stringify(join(import.meta.dirname, file)))
+  const file = join(folder, 'deadline.config.ts')
+  writeFileSync(
+    file,
+    `import { agent, defineApp } from ${source}\nimport app from ${app}\nconst [main] = app.agents\nexport default defineApp({ ...app, agents: [agent({ name: 'main', model: 'test/echo', tools: main.tools, approval: { timeoutMs: 3_600_000 } })] })\n`,
+  )
+  return file
+}
+
+test('a deadline stands where a person is asked: in the hint of send, and in the list of all that waits', async () => {
+  const folder = aFolder()
+  const app = withDeadline(folder)
+
+  const sent = await statecast({ folder }, 'send', 'bills', 'danger', '--app', app)
+  const listed = await statecast({ folder }, 'approvals', '--app', app)
+
+  expect(sent.stderr).toMatch(/denied in (60|59) min/)
+  expect(listed.lines[2]).toMatch(/^ {2}until \d{4}-\S+Z \(denied in (60|59) min\)$/)
 })
 
 test('trace --follow shows what happens as it happens, and Ctrl-C ends it', async () => {

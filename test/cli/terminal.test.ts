@@ -12,7 +12,7 @@ const runtimes: Runtime[] = []
 afterEach(() => Promise.all(runtimes.splice(0).map((runtime) => runtime.close())))
 
 /** A chat with a model that stops in the middle of a `story` until it may `goOn`, hangs on `hang` and wants to press the button on `danger`. */
-const aChat = async () => {
+const aChat = async (approval?: { timeoutMs: number }) => {
   const pressed: number[] = []
   const button = tool({ name: 'button', description: 'a red one', input: z.object({}), approval: true, execute: () => pressed.push(1) })
   const look = tool({ name: 'look', description: 'looks', input: z.object({}), execute: () => 'seen' })
@@ -39,7 +39,7 @@ const aChat = async () => {
   }
   const runtime = await createRuntime({
     transport: 'memory:',
-    agents: [agent({ name: 'main', model: 'test/talk', tools: [button, look] })],
+    agents: [agent({ name: 'main', model: 'test/talk', tools: [button, look], ...(approval && { approval }) })],
     models: { 'test/talk': model },
   })
   runtimes.push(runtime)
@@ -113,6 +113,14 @@ test('a tool that needs a person is asked about in the line, and runs after y', 
   await sees('echo tool')
 
   expect(pressed).toEqual([1])
+})
+
+test('a question with a deadline counts it down each time it is shown', async () => {
+  const { input, sees } = await aChat({ timeoutMs: 3_600_000 })
+
+  input.write('danger\r')
+
+  await sees(/\? may button run .*\(y\/n; denied in (60|59) min\)/)
 })
 
 test('after n it does not run, and the model is told', async () => {

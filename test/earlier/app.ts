@@ -46,7 +46,11 @@ export const open = (folder: string, workspace: string, channel = aChannel()) =>
   createRuntime({
     transport: `embedded:${folder}/store`,
     workspace,
-    agents: [agent({ name: 'main', model: 'test/model', tools: [refund], approval: { timeoutMs: 0 } })],
+    agents: [
+      agent({ name: 'main', model: 'test/model', tools: [refund], approval: { timeoutMs: 0 } }),
+      // As an agent is without options: the build of 0600b783 denied its calls after 120 s.
+      agent({ name: 'plain', model: 'test/model', tools: [refund] }),
+    ],
     models: {
       'test/model': ({ messages }) => {
         const last = messages.at(-1)

@@ -59,6 +59,18 @@ describe.each(revisions)('a data folder of %s', (revision) => {
     await expect.poll(() => session.outcome(run?.ids[0] ?? '')).toMatchObject({ text: 'Refunded.', toolCalls: 1 })
   })
 
+  test('keeps the deadline of a call that its journal holds: 120 s, then it is denied', async () => {
+    const runtime = await reopened(revision)
+    const session = runtime.session('expires')
+    const { run } = await session.view()
+
+    await expect.poll(() => session.outcome(run?.ids[0] ?? '').catch(() => undefined)).toMatchObject({ text: 'Refunded.', toolCalls: 1 })
+
+    const results = (await session.history()).filter(({ role }) => role === 'tool')
+    expect(results).toMatchObject([{ isError: true, output: { error: { code: 'tool_denied', message: expect.stringContaining('120 s') } } }])
+    expect(await runtime.replay(session.address)).toMatchObject({ verdict: 'identical' })
+  })
+
   test("opens an author's actor", async () => {
     const runtime = await reopened(revision)
     const order = runtime.actor('order', 'o1')

@@ -16,5 +16,7 @@ for (const key of ['service', 'ann'])
 for (const item of ['kettle', 'cup']) await runtime.actor('order', 'o1').send({ type: 'add', item })
 const waits = await runtime.session('waits').send('refund, please')
 for await (const event of waits.events()) if (event.type === 'approval') break
+const expires = await runtime.session('expires', { agent: 'plain' }).send('refund, please')
+for await (const event of expires.events()) if (event.type === 'approval') break
 await runtime.close()
 process.exit(0)

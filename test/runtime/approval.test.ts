@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import type { Approval } from '../../src/index.ts'
 import { partsOf } from '../../src/runtime/index.ts'
-import { expectNothingAlive, outcomes, type Story, story, work, worker } from './harness.ts'
+import { expectNothingAlive, type Story, story, work, worker } from './harness.ts'
 
 const asking = (...calls: ReturnType<typeof work>[]) =>
   story([{ calls }, { text: 'done' }], { tools: (world) => [worker({ approval: true, onCrash: 'once' })(world)] })
@@ -152,38 +152,83 @@ test('a rule of the tool asks for some inputs only', async () => {
   expect(await approvals(told)).toMatchObject([{ input: { name: 'large' } }])
 })
 
-test('nobody decides: the turn ends by its wall time, the call is paired, a late decision is told so [INV-7]', async () => {
-  await using told = await story([{ calls: [work('x')] }, { text: 'and now?' }], {
-    tools: (world) => [worker({ approval: true })(world)],
-    wallTimeMs: 3_600_000,
-    approval: { timeoutMs: 0 },
-  })
+test('[INV-7, CH-43] a call waits for days without a deadline, also while no process runs, and its turn goes on with the answer', async () => {
+  await using told = await asking(work('x'))
   await told.say('do x', { idempotencyKey: 'a' })
   const [approval] = await approvals(told)
-  await told.clock.advance(1_800_000)
+  expect(approval).not.toHaveProperty('deadline')
+  await told.clock.advance(30 * 3_600_000)
   await told.crash()
-  await told.clock.advance(600_000)
+  await told.clock.advance(5 * 86_400_000)
   await told.restart()
+  await told.clock.advance(30 * 3_600_000)
+
+  expect(await approvals(told)).toEqual([approval])
+  await told.main.decide(approval!, 'approve')
+
+  expect((await told.clock.until(told.main.wait('a'))).text).toBe('done')
+  expect(told.did).toEqual(['x starts', 'x ends'])
+  await expectNothingAlive(told)
+  expect(await told.runtime.replay(told.main.address)).toMatchObject({ verdict: 'identical' })
+})
+
+/** A turn that works for ten minutes, waits for a person for two hours with a crash in between, and then works on. */
+const interrupted = async (wallTimeMs: number) => {
+  const told = await story([{ calls: [work('before', 600_000)] }, { calls: [{ ...work('x', 600_000), name: 'pay' }] }, { text: 'done' }], {
+    tools: (world) => [worker({ timeoutMs: 3_600_000 })(world), worker({ name: 'pay', approval: true, timeoutMs: 3_600_000 })(world)],
+    wallTimeMs,
+    runTimeoutMs: 86_400_000,
+  })
+  await told.say('do x', { idempotencyKey: 'a' })
+  await told.clock.advance(600_000)
+  const [approval] = await approvals(told)
+  await told.clock.advance(3_600_000)
+  await told.crash()
+  await told.restart()
+  await told.clock.advance(3_600_000)
+  await told.main.decide(approval!, 'approve')
+  return told
+}
+
+test('[INV-7] time that waits for a person does not count towards the limit of a turn, over a restart too', async () => {
+  await using told = await interrupted(1_201_000)
+
+  expect((await told.clock.until(told.main.wait('a'))).text).toBe('done')
+  await expectNothingAlive(told)
+})
+
+test('[INV-7] a turn that a person let go on ends when the rest of its time is over', async () => {
+  await using told = await interrupted(900_000)
   const ended = told.main.wait('a', 7_200_000)
   ended.catch(() => undefined)
-  await told.clock.advance(1_199_000)
-  expect((await told.main.view()).approvals).toHaveLength(1)
+  await told.clock.advance(299_000)
+  expect((await told.main.view()).run).not.toBeNull()
+
+  await told.clock.advance(1_000)
 
   await expect(told.clock.until(ended)).rejects.toMatchObject({ code: 'budget_time' })
-
-  expect((await told.transcript()).slice(2)).toEqual(['tool work: ! budget_time'])
-  await expect(told.main.decide(approval!, 'approve')).rejects.toMatchObject({ code: 'already_decided' })
-  expect(told.did).toEqual([])
+  expect(told.did.at(-1)).toBe('x stops')
   await expectNothingAlive(told)
-  expect((await told.clock.until((await told.say('what now?')).result())).text).toBe('and now?')
-  expect(Object.values(outcomes(told.events('main')))).toEqual(['error', 'final'])
+})
+
+test('a call that its agent gives a deadline carries it, and is denied then', async () => {
+  await using told = await story([{ calls: [work('x')] }, { text: 'then not' }], {
+    tools: (world) => [worker({ approval: true })(world)],
+    approval: { timeoutMs: 60_000 },
+  })
+  const asked = told.clock.now()
+  const run = await told.say('do x', { idempotencyKey: 'a' })
+  const [approval] = await approvals(told)
+  expect(approval).toMatchObject({ at: asked, deadline: asked + 60_000 })
+
+  expect((await told.clock.until(run.result())).text).toBe('then not')
+
+  expect((await told.transcript())[2]).toBe('tool work: ! tool_denied')
+  await expect(told.main.decide(approval!, 'approve')).rejects.toMatchObject({ code: 'already_decided' })
 })
 
 test('the session is asleep while it waits: a decision wakes it', async () => {
-  await using told = await story([{ calls: [work('x')] }, { text: 'done' }], {
-    tools: (world) => [worker({ approval: true, onCrash: 'once' })(world)],
-    approval: { timeoutMs: 0 },
-  })
+  await using told = await asking(work('x'))
   const run = await told.say('do x', { idempotencyKey: 'a' })
   const [approval] = await approvals(told)
   await told.clock.advance(600_000)

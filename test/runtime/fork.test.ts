@@ -42,7 +42,7 @@ const refunding = () => {
       const last = messages.at(-1)
       return last?.role === 'tool' ? { text: `I hear: ${JSON.stringify(last.output)}` } : { calls: [work('refund')] }
     },
-    { tools: (world) => [worker({ approval: true, onCrash: 'once' })(world)] },
+    { tools: (world) => [worker({ approval: true, onCrash: 'once' })(world)], approval: { timeoutMs: 120_000 } },
   )
 }
 

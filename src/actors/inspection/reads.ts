@@ -1,6 +1,7 @@
 /** What a guard looks at in its context and event, found by asking it once more with a copy that notes each look. */
+
+import { during, presentMoment } from '../../contracts/environment.ts'
 import type { Read } from '../../contracts/inspection.ts'
-import { during, presentMoment } from '../replica/chance.ts'
 import { shown } from './shown.ts'
 
 const readMax = 20
@@ -15,7 +16,7 @@ export const readsOf = ({ context, event }: Args, ask: (args: Args) => unknown):
   // It must draw nothing: the tree would be another one afterwards.
   const now = presentMoment()?.now() ?? 0
   try {
-    during({ now: () => now, draw: () => new Uint8Array(32), scheduling: () => false }, () => ask(args))
+    during({ now: () => now, draw: () => new Uint8Array(32), scheduling: () => false, leftOf: () => undefined }, () => ask(args))
   } catch {
     // What it looked at before that is what there is to say.
   }

@@ -1,39 +1,20 @@
 /** What a transition may know of time and chance: the same again whenever it is replayed. */
+
+import type { Moment } from '../../contracts/environment.ts'
+import type { ActorPath } from '../../contracts/journal.ts'
 import { sha256 } from '../native.ts'
 import type { Timers } from './timers.ts'
 
-type Moment = {
-  /** ms since the epoch of the commit that the transition belongs to. */
-  now(): number
-  /** 32 bytes that nobody can guess, others at every call. */
-  draw(): Uint8Array
-  /** Whether XState is setting a delay just now, and no author's code runs. */
-  scheduling(): boolean
-}
-
-let present: Moment | undefined
-
-/** The moment of the transition that is running, if one is: transitions never wait, so there is at most one. */
-export const presentMoment = (): Moment | undefined => present
-
-export const during = <T>(moment: Moment, work: () => T): T => {
-  const before = present
-  present = moment
-  try {
-    return work()
-  } finally {
-    present = before
-  }
-}
-
-type Tree = { readonly timers: Pick<Timers, 'now' | 'setting'>; readonly chance: Chance }
+type Tree = { readonly timers: Pick<Timers, 'now' | 'setting' | 'leftOf'>; readonly chance: Chance }
 
 /** That of a tree. */
 export class TreeMoment implements Moment {
   readonly #tree: Tree
+  readonly #pathOf: (actor: object) => ActorPath
 
-  constructor(tree: Tree) {
+  constructor(tree: Tree, pathOf: (actor: object) => ActorPath) {
     this.#tree = tree
+    this.#pathOf = pathOf
   }
 
   now(): number {
@@ -44,6 +25,9 @@ export class TreeMoment implements Moment {
   }
   scheduling(): boolean {
     return this.#tree.timers.setting
+  }
+  leftOf(actor: object, id: string): number | undefined {
+    return this.#tree.timers.leftOf(this.#pathOf(actor), id)
   }
 }
 

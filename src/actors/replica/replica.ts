@@ -2,14 +2,14 @@
  * One root as a deterministic function of its inputs: an ordinary XState system with its edges held. It does no I/O and reads no clock.
  * Live hosts, recovery and replay all run this very thing; only what is done with its outputs differs.
  */
-import type { AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate'
-import { createActor } from 'xstate'
+import { type AnyActorRef, type AnyMachineSnapshot, createActor, type InspectionEvent } from 'xstate'
+import { during } from '../../contracts/environment.ts'
 import type { RuntimeError } from '../../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Input } from '../../contracts/journal.ts'
 import { detached } from '../../contracts/plain.ts'
 import type { Registration } from '../registration.ts'
 import { inlineActionError, inlineActorError } from '../root/supervision.ts'
-import { Chance, during, TreeMoment } from './chance.ts'
+import { Chance, TreeMoment } from './chance.ts'
 import { digestOf, fitsDigest } from './digest.ts'
 import { isInline, keepGate } from './gate.ts'
 import { HeldOutputs } from './held-outputs.ts'
@@ -51,7 +51,7 @@ export class Replica implements SystemHooks {
   readonly actor: AnyActorRef
   readonly timers = new Timers()
   readonly chance: Chance
-  readonly #moment = new TreeMoment(this)
+  readonly #moment = new TreeMoment(this, (actor) => this.#paths.of(actor as AnyActorRef))
   /** The error that ended the root, if one did. */
   failure: { error: unknown } | undefined
   readonly #changed = new LeanMap<AnyActorRef, true>()

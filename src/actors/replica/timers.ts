@@ -65,6 +65,12 @@ export class Timers {
     for (const timer of this.#pending.values()) timer.dueAt = Math.min(timer.dueAt + ms, never)
   }
 
+  /** ms until the one is due that a `cancel` of this sender would reach. */
+  leftOf(from: ActorPath, id: string): number | undefined {
+    const timer = this.#pending.get(this.#reached.get(nameOf({ from, id })) ?? 0)
+    return timer && Math.max(0, timer.dueAt - this.now)
+  }
+
   has(n: number): boolean {
     return this.#pending.has(n)
   }

@@ -12,6 +12,8 @@ type PromptEvent =
   | { type: 'decided'; callId: string }
   /** What the caller answered to a question. */
   | { type: 'reply'; callId: string; text: string }
+  /** The caller has not answered a question in time. */
+  | { type: 'silence'; callId: string; attempt: number }
   /** The decision of the caller was not taken. */
   | { type: 'undecided'; callId: string; error: ErrorBody }
 
@@ -58,6 +60,7 @@ export const promptMachine = setup({
     isAsked: ({ context: { open }, event }) => event.type === 'approval' && open[event.approval.callId]?.attempt === event.approval.attempt,
     isOpen: ({ context: { open }, event }) => 'callId' in event && event.callId in open,
     isNotOpen: ({ context: { open }, event }) => !('callId' in event && event.callId in open),
+    isUnanswered: ({ context: { open }, event }) => event.type === 'silence' && open[event.callId]?.attempt === event.attempt,
     agrees: ({ event }) => event.type === 'reply' && yes.test(event.text.trim()),
     refuses: ({ event }) => event.type === 'reply' && no.test(event.text.trim()),
   },
@@ -68,6 +71,9 @@ export const promptMachine = setup({
       const { approval } = event
       enqueue.assign({ open: { ...open, [approval.callId]: approval } })
       enqueue.emit({ type: 'question', approval })
+      const { callId, attempt, why, deadline } = approval
+      // A call in doubt waits until a person has looked, and an agent's own deadline holds.
+      if (why === 'approval' && deadline === undefined) enqueue.raise({ type: 'silence', callId, attempt }, { id: callId, delay: 'answer' })
     }),
     askAgain: enqueueActions(({ context: { open }, event, enqueue }, { why }: { why: string }) => {
       const approval = 'callId' in event ? open[event.callId] : undefined
@@ -80,6 +86,7 @@ export const promptMachine = setup({
     closeQuestion: enqueueActions(({ context: { open }, event, enqueue }) => {
       if (event.type !== 'decided') return
       enqueue.assign({ open: without(open, event.callId) })
+      enqueue.cancel(event.callId)
       enqueue.emit({ type: 'question.over', callId: event.callId })
     }),
     closeQuestions: enqueueActions(({ context: { open }, enqueue }) => {
@@ -89,8 +96,12 @@ export const promptMachine = setup({
     sayError: emit((_, { error }: { error: unknown }): PromptEmitted => ({ type: 'error', error: errorBody(error) })),
     sayEnd: emit({ type: 'end' }),
   },
-  /** Callers give up after 60 s in which they hear nothing. */
-  delays: { keepAlive: 20_000 },
+  delays: {
+    /** Callers give up after 60 s in which they receive nothing. */
+    keepAlive: 20_000,
+    /** A caller is a program: it answers soon, or not at all. */
+    answer: 120_000,
+  },
 }).createMachine({
   id: 'prompt',
   description: 'One prompt of the agent protocol, from its acknowledgement to the end of its reply stream.',
@@ -117,6 +128,7 @@ export const promptMachine = setup({
           { guard: 'refuses', actions: { type: 'decide', params: { decision: 'deny' } } },
           { target: '.quiet', actions: { type: 'askAgain', params: { why: 'please answer yes or no' } } },
         ],
+        silence: { guard: 'isUnanswered', actions: { type: 'decide', params: { decision: 'deny' } } },
         undecided: { guard: 'isOpen', target: '.quiet', actions: { type: 'askAgain', params: ({ event }) => ({ why: event.error.message }) } },
       },
       initial: 'quiet',

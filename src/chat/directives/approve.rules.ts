@@ -1,4 +1,5 @@
 /** Tool calls that wait for a person, on a channel: how they are asked about there, and what `/approve` answers. Pure. */
+import { silenceText } from '../../contracts/approval.rules.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { Origin } from '../../contracts/reply.ts'
 import type { SessionEvent } from '../../contracts/session.ts'
@@ -42,13 +43,19 @@ const shown = (input: unknown): string => {
 }
 const named = (approval: Approval): string => `${approval.name}${shown(approval.input)}`
 
+/** A message stands for long, so it counts from when it was sent. */
+const unanswered = (approval: Approval): string => {
+  const silence = approval.at === undefined ? undefined : silenceText(approval, approval.at)
+  return silence === undefined ? '' : ` Without an answer: ${silence}.`
+}
+
 /** What people on a channel are told of a call that waits for one of them. */
 export const questionText = (approval: Approval): string =>
   [
     approval.why === 'in_doubt'
       ? `A crash cut a tool off, and nobody knows whether it has run. May it run again? ${named(approval)}`
       : `May this tool run? ${named(approval)}`,
-    `Answer /approve ${codeOf(approval)} once, always or deny.`,
+    `Answer /approve ${codeOf(approval)} once, always or deny.${unanswered(approval)}`,
   ].join('\n')
 
 type Answered = { line: string; decision?: Decision }

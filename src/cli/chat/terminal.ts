@@ -2,6 +2,7 @@
 
 import { cleanText, parseModelDirectives, shownStream } from '../../chat/index.ts'
 import { type Client, saidSince } from '../../client/index.ts'
+import { silenceText } from '../../contracts/approval.rules.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import type { References } from '../../contracts/references.ts'
@@ -231,7 +232,8 @@ class Talk {
   #ask(approval: Approval, again = false): void {
     if (!again && this.#approvals.some(({ callId }) => callId === approval.callId)) return
     if (!again) this.#approvals.push(approval)
-    if (this.#approvals[0]?.callId === approval.callId) this.#screen.line(`? ${approvalQuestion(approval)} (y/n)`)
+    if (this.#approvals[0]?.callId === approval.callId)
+      this.#screen.line(`? ${approvalQuestion(approval)} (${['y/n', silenceText(approval, Date.now())].filter(Boolean).join('; ')})`)
   }
 
   #forget(callId: string): void {

@@ -9,6 +9,7 @@ import {
   type Decided,
   type DecisionEvent,
   decidedSince,
+  isUnattended,
   type RunEnd,
   type RunInput,
   type RunState,
@@ -91,6 +92,7 @@ export const askInput = (agent: string, run: AgentRun): AskInput => {
     ...(length !== undefined && { after: length }),
     stepMax: Math.max(1, tripsMax - trips),
     reports: true,
+    ...(isUnattended(run) && { unattended: true as const }),
   }
 }
 

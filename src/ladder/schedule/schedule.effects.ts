@@ -43,7 +43,7 @@ export const scheduleActors = ({ name, run, cadence, input }: CheckedSchedule): 
       const actors = directoryOf(self)
       try {
         const given = typeof input === 'function' ? await (input as (firing: FiringInput) => unknown)(firingInput(name, firing)) : input
-        await actors.create(addressOf(firing.runId), await run.runInput(firing.runId, given))
+        await actors.create(addressOf(firing.runId), { ...(await run.runInput(firing.runId, given)), unattended: true })
         await actors.send(addressOf(firing.runId), { type: 'execute' }, { id: 'execute' }).catch(unlessEnded)
         return {}
       } catch (thrown) {

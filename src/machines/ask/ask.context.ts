@@ -5,9 +5,10 @@ import type { ErrorBody } from '../../contracts/errors.ts'
 import { type Message, noUsage } from '../../contracts/message.ts'
 import type { Profile } from '../../contracts/profile.ts'
 import type { LoopInput, LoopOutput, TranscriptNote, TurnStatus } from '../../contracts/turn.ts'
+import type { WorkTime } from '../loop/work-time.rules.ts'
 import { deadlines, runTimeoutMs as runTimeoutDefaultMs } from '../turn/turn.context.ts'
 
-export type AskContext = {
+export type AskContext = WorkTime & {
   input: AskInput
   profile: Profile | null
   answer: LoopOutput | null
@@ -30,6 +31,8 @@ export const question = (context: AskContext): TranscriptNote => ({
   add: messagesOf(context),
 })
 
+const isAttended = ({ reports, unattended }: AskInput, { approval }: Profile): boolean => reports === true && !(unattended && approval === undefined)
+
 export const loopInput = ({ context }: { context: AskContext }): LoopInput => {
   const { input } = context
   const { conversation, session = conversation, intro, placeholders, stepMax, reports, after = 0, format } = input
@@ -41,8 +44,8 @@ export const loopInput = ({ context }: { context: AskContext }): LoopInput => {
     profile: stepMax === undefined ? profile : { ...profile, stepMax: Math.min(stepMax, profile.stepMax) },
     ids: [],
     transcriptLength: after + messagesOf(context).length,
-    // Nobody hears of a call that waits for a person.
-    ...definedOf({ intro, placeholders, reports, delegates: reports, unattended: reports ? undefined : (true as const) }),
+    // No caller receives a call that waits for a person.
+    ...definedOf({ intro, placeholders, reports, delegates: reports, unattended: isAttended(input, profile) ? undefined : (true as const) }),
   }
 }
 

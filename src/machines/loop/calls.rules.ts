@@ -43,13 +43,18 @@ const wasSilent = ({ step: { calls, results } }: LoopContext): boolean =>
   })
 
 /** What a call has to know of who may agree to it, and who runs it. */
-export const permissions = ({ input: { profile, allowed, unattended, delegates }, allowed: since }: LoopContext): Partial<ToolInput> =>
-  definedOf({
-    approval: profile.approval,
-    delegates,
-    allowed: since ?? allowed,
-    unattended: unattended || profile.heartbeat ? (true as const) : undefined,
-  })
+export const permissions = ({
+  input: { profile, allowed, unattended: alone, delegates },
+  allowed: since,
+}: LoopContext): Partial<ToolInput> & Pick<ToolInput, 'inDoubt'> => {
+  const { approval, heartbeat, pauses } = profile
+  const unattended = alone || heartbeat ? (true as const) : undefined
+  return {
+    // No person is there to look: the model is told that nobody knows.
+    inDoubt: pauses && unattended ? 'report' : profile.inDoubt,
+    ...definedOf({ approval, pauses, delegates, allowed: since ?? allowed, unattended }),
+  }
+}
 
 /** From now on the tool of that call needs no further yes in this session. */
 export const allowedSince = ({ input, step, allowed = input.allowed ?? [] }: LoopContext, { callId, remember }: Decision): Partial<LoopContext> => {

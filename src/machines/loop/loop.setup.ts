@@ -211,8 +211,8 @@ export const loopSetup = setup({
     launchTools: enqueueActions(({ context, enqueue }) => {
       const { input, step, totals } = context
       const { session, conversation, runId, profile, thread, reports } = input
-      const { agent, inDoubt, skillFilter, skillsVersion } = profile
-      const place = { session, runId, agent, inDoubt, ...permissions(context), ...definedOf({ conversation, thread, skillFilter, skillsVersion }) }
+      const { agent, skillFilter, skillsVersion } = profile
+      const place = { session, runId, agent, ...permissions(context), ...definedOf({ conversation, thread, skillFilter, skillsVersion }) }
       const launched = launchable(context)
       const judgements = launched.map((index) => judged(context, index))
       const calls = step.calls.map((call, index) => judgements[launched.indexOf(index)]?.call ?? call)

@@ -4,6 +4,7 @@ import type { ErrorBody } from '../../contracts/errors.ts'
 import type { ToolOutcome } from '../../contracts/tool.ts'
 import type { ToolInput } from '../../contracts/tool-call.ts'
 import type { Approval, TranscriptItem } from '../../contracts/turn.ts'
+import { commitTime } from '../loop/work-time.rules.ts'
 
 /** `attemptMax` is the tool's own, until a worker is lost. */
 export type Context = ToolInput & { attempt: number; attemptMax: number; error: ErrorBody | null }
@@ -54,12 +55,21 @@ export const decides = (context: Context, event: ToolEvent, decision: 'approve' 
   event.type === 'approve' && event.inputHash === context.call.inputHash && event.attempt === asked(context) && event.decision === decision
 export const isInDoubt = ({ error }: Context): boolean => error?.code === 'tool_in_doubt'
 
-/** ms that a person is waited for, unless the agent says otherwise. */
-const approvalTimeoutMs = 120_000
+/** ms that a person is waited for by a call of an earlier build, whose journal holds that timer. */
+const earlierTimeoutMs = 120_000
 export const longestPatienceMs = 86_400_000
-export const patienceMs = ({ approval }: Context): number => approval?.timeoutMs ?? approvalTimeoutMs
+/** ms that a person is waited for; 0 is without a deadline. */
+export const patienceMs = ({ approval, pauses }: Context): number => approval?.timeoutMs ?? (pauses ? 0 : earlierTimeoutMs)
 /** What a crash has left open is not decided by silence: a no would say that it did not run, which nobody knows. */
 export const expires = (context: Context): boolean => !isInDoubt(context) && patienceMs(context) > 0
+
+/** When a person was asked, and when silence decides. What earlier builds journalled has neither. */
+export const questionTimes = (context: Context): Pick<Approval, 'at' | 'deadline' | 'onTimeout'> => {
+  const at = context.pauses && commitTime()
+  if (at === undefined || !expires(context)) return definedOf({ at: at || undefined })
+  const { approval } = context
+  return { at, deadline: at + patienceMs(context), ...(approval?.onTimeout === 'allow' && { onTimeout: 'allow' }) }
+}
 
 /** Who refuses may be a door that nobody can answer at. */
 export const refusal = ({ by, note }: { by?: string | undefined; note?: string | undefined }): string =>

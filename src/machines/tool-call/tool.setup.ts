@@ -19,6 +19,7 @@ import {
   longestPatienceMs,
   mustAsk,
   patienceMs,
+  questionTimes,
   refusal,
   shownResult,
   type ToolEvent,
@@ -139,7 +140,16 @@ export const toolSetup = setup({
       const { id: callId, name, input, inputHash } = call
       return {
         type: 'tool.waiting',
-        approval: { callId, runId, name, input, inputHash, attempt: asked(context), why: isInDoubt(context) ? 'in_doubt' : 'approval' },
+        approval: {
+          callId,
+          runId,
+          name,
+          input,
+          inputHash,
+          attempt: asked(context),
+          why: isInDoubt(context) ? 'in_doubt' : 'approval',
+          ...questionTimes(context),
+        },
       }
     }),
     endWaiting: enqueueActions(({ context, event, enqueue }) => {

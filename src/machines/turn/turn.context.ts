@@ -8,26 +8,28 @@ import type { LoopInput, LoopOutput, Prompt, TranscriptItem, TurnInput, TurnOutp
 import type { Looked, UnderstandingInput, UnderstandingReport } from '../../contracts/understanding.ts'
 import { budgetHint } from '../loop/budget.rules.ts'
 import { usageEvents } from '../loop/cost.rules.ts'
+import type { WorkTime } from '../loop/work-time.rules.ts'
 import { resetCauseOf } from './broken-history.rules.ts'
 import { flushPrompt } from './memory-flush.rules.ts'
 import { unasked } from './no-answer.rules.ts'
 
-export type TurnContext = TurnInput & {
-  /** Calls that wait for a person. */
-  waiting: string[]
-  /** What taking durable notes came to, where that was due. */
-  flush: LoopOutput | null
-  /** What its agent loop came to; null before that. */
-  answer: LoopOutput | null
-  /** A publisher hears what it does, and has not ended. */
-  followed: boolean
-  /** What was looked up in its messages. */
-  looked: Looked[]
-  /** What it was to answer was an order, and was said in words: there is nothing left to answer. */
-  spoken: boolean
-  /** What users got of the answer, as far as a publisher has said so. */
-  published: PublisherOutput
-}
+export type TurnContext = TurnInput &
+  WorkTime & {
+    /** Calls that wait for a person. */
+    waiting: string[]
+    /** What taking durable notes came to, where that was due. */
+    flush: LoopOutput | null
+    /** What its agent loop came to; null before that. */
+    answer: LoopOutput | null
+    /** A publisher hears what it does, and has not ended. */
+    followed: boolean
+    /** What was looked up in its messages. */
+    looked: Looked[]
+    /** What it was to answer was an order, and was said in words: there is nothing left to answer. */
+    spoken: boolean
+    /** What users got of the answer, as far as a publisher has said so. */
+    published: PublisherOutput
+  }
 
 export const begin = ({ input }: { input: TurnInput }): TurnContext => ({
   ...input,

@@ -1,6 +1,6 @@
 /** The names that the chart in turn.machine.ts uses: its guards, delays, actions and actors. */
 
-import { assign, type DoneActorEvent, type ErrorActorEvent, emit, fromCallback, fromPromise, sendParent, sendTo, setup } from 'xstate'
+import { assign, type DoneActorEvent, type ErrorActorEvent, emit, enqueueActions, fromCallback, fromPromise, sendParent, sendTo, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
 import { definedOf } from '../../contracts/defined.ts'
 
@@ -10,6 +10,7 @@ import type { LaneInput, LoopOutput, TurnInput, TurnOutput, TurnStatus } from '.
 import type { UnderstandingReport } from '../../contracts/understanding.ts'
 import { loopMachine } from '../loop/loop.machine.ts'
 import type { LoopEvent, LoopReport } from '../loop/loop.setup.ts'
+import { isPaused, pausedMs, timerOf, workPauses } from '../loop/work-time.rules.ts'
 import type { ToolEvent } from '../tool-call/tool.context.ts'
 import { understandingMachine } from '../understanding/understanding.machine.ts'
 import { flushDue } from './memory-flush.rules.ts'
@@ -47,6 +48,9 @@ export type TurnReport =
   /** All is said: what comes now is for the next turn. */
   | { type: 'turn.delivering' }
 
+/** The timer of the limit of work, which is set again when a person has decided. */
+const wallTimer = timerOf('wallTime', 'turn.running') as never as { type: 'cancel' }
+
 const turnParts = setup({
   types: {
     input: {} as TurnInput,
@@ -78,6 +82,12 @@ const turnParts = setup({
   delays: {
     wallTime: ({ context }) => context.profile.wallTimeMs,
     runTimeout,
+  },
+  actions: {
+    expire: enqueueActions(({ context, enqueue }, { why }: { why: keyof typeof deadlines }) => {
+      if (isPaused(context)) enqueue.raise(wallTimer, { id: wallTimer.type, delay: pausedMs })
+      else enqueue.sendTo('loop', { type: 'expire' as const, error: deadlines[why] })
+    }),
   },
 })
 
@@ -122,12 +132,22 @@ export const turnSetup = turnParts.extend({
     tellFlush: sendTo('flush', ({ event }) => event as { type: 'cancel' }),
     tellLoop: sendTo('loop', ({ event }) => event as { type: 'cancel' }),
     tellSession: sendParent(({ event }) => event),
-    expire: sendTo('loop', (_, { why }: { why: keyof typeof deadlines }) => ({ type: 'expire' as const, error: deadlines[why] })),
     expireFlush: sendTo('flush', (_, { why }: { why: keyof typeof deadlines }) => ({ type: 'expire' as const, error: deadlines[why] })),
-    keepWaiting: assign(({ context, event }) => (event.type === 'tool.waiting' ? { waiting: [...context.waiting, event.approval.callId] } : {})),
-    endWaiting: assign(({ context, event }) =>
-      event.type === 'tool.decided' ? { waiting: context.waiting.filter((id) => id !== event.callId) } : {},
+    keepWaiting: assign(({ context, event, self }) =>
+      event.type === 'tool.waiting'
+        ? { waiting: [...context.waiting, event.approval.callId], ...workPauses(context, context.profile, self, wallTimer) }
+        : {},
     ),
+    endWaiting: turnParts.enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'tool.decided') return
+      const waiting = context.waiting.filter((id) => id !== event.callId)
+      const { workLeftMs: delay } = context
+      const goesOn = waiting.length === 0 && typeof delay === 'number'
+      enqueue.assign({ waiting, ...(goesOn && { workLeftMs: null }) })
+      if (!goesOn) return
+      enqueue.cancel(wallTimer.type)
+      enqueue.raise(wallTimer, { id: wallTimer.type, delay })
+    }),
     tellPublisher: turnParts.enqueueActions(({ context, event, enqueue }) => {
       if (context.followed) enqueue.sendTo('publisher', event)
     }),

@@ -105,6 +105,23 @@ test('a second attempt of a call in doubt is a question of its own, and the end 
   expect(walk.heard()).toEqual([{ type: 'question.over', callId: 'c1' }, { type: 'end' }])
 })
 
+test('[CH-43] a question that the caller does not answer is refused after two minutes, and a call in doubt waits', () => {
+  const walk = start().send({ type: 'approval', approval: approval() })
+  walk.send({ type: 'approval', approval: approval({ callId: 'c2', attempt: 2, why: 'in_doubt' }) }).pass(119_999)
+  expect(walk.inputs('decide')).toEqual([])
+
+  walk.pass(1).pass(86_400_000)
+
+  expect(walk.inputs('decide')).toEqual([{ approval: approval(), decision: 'deny' }])
+})
+
+test('[CH-43] a question that was decided elsewhere is refused no more, and the deadline of an agent is left to its turn', () => {
+  const walk = start().send({ type: 'approval', approval: approval() }).send({ type: 'decided', callId: 'c1' })
+  walk.send({ type: 'approval', approval: approval({ callId: 'c2', deadline: 1 }) }).pass(86_400_000)
+
+  expect(walk.inputs('decide')).toEqual([])
+})
+
 test('every transition of the chart has been taken', () => {
   expect(prompt.missed()).toEqual([])
 })

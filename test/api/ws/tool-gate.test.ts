@@ -168,15 +168,17 @@ test('[CH-43] nobody can allow it for good without the scope to approve', async 
   })
 })
 
-test('[CH-43] no answer for 120 s is a no, and those who watch are told', async () => {
+test('[CH-43] where the agent sets a deadline it comes with the question; silence is a no, and those who watch are told', async () => {
   const clock = virtualClock()
   const { say, end, event, results } = await aToolGateway({
     script: [call('pay'), { text: 'then not' }],
     tools: [pay()],
+    agent: { approval: { timeoutMs: 120_000 } },
     app: { environment: { clock } },
   })
   await say('a')
-  await event('approval.requested')
+  const { payload } = await event('approval.requested')
+  expect(payload.approval.deadline).toBe((payload.approval.at as number) + 120_000)
 
   await clock.advance(120_000)
 

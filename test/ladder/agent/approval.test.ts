@@ -73,6 +73,30 @@ test('[WL-129] a call that is edited runs once with the other input, and the rep
   expect(events.find(({ type, tool: name }) => type === 'agent.tool.called' && name === 'pay')).toMatchObject({ output: 'paid 3' })
 })
 
+test('a run waits for its person for days, is listed among all that waits, and goes on with the answer', async () => {
+  const did: unknown[] = []
+  const clerk = aClerk(did)
+  await using kit = await aLadderOf(models(), clerk)
+  const asked = Promise.withResolvers<LadderEvent>()
+  const run = clerk.execute('pay', { runId: 'r', on: { 'agent.approval.requested': asked.resolve } })
+  const at = kit.clock.now()
+  const { callId } = (await kit.clock.until(asked.promise)) as LadderEvent & { callId: string }
+  await kit.clock.advance(30 * 3_600_000)
+
+  const waiting = await kit.clock.until(kit.runtime.command('approvals.list'))
+  expect(waiting).toMatchObject({ approvals: [], runs: [{ actor: 'clerk/r', callId, name: 'pay', input: { sum: 5 }, at: expect.any(Number) }] })
+  expect((waiting as { runs: { at: number }[] }).runs[0]?.at).toBeLessThan(at + 60_000)
+  expect(kit.log.filter(({ message }) => message === 'a tool call waits for approval').map(({ fields }) => fields)).toMatchObject([
+    { actor: 'clerk/r', tool: 'pay', callId },
+  ])
+
+  await kit.clock.until(clerk.decide('r', { callId, decision: 'approve' }))
+
+  expect(await kit.clock.until(run)).toMatchObject({ data: 'done' })
+  expect(did).toContain(5)
+  expect(await kit.clock.until(kit.runtime.command('approvals.list'))).toEqual({ approvals: [], runs: [], unreadable: [] })
+})
+
 test('[WL-129] a call that is denied does not run, and the model reads why', async () => {
   const did: unknown[] = []
   const { kit, result, events } = await decidedRun(did, 1, () => ({ decision: 'deny', note: 'no money', by: 'bob' }))

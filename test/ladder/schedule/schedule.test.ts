@@ -1,9 +1,10 @@
 /** Schedules as their authors and users meet them. */
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { RuntimeError } from '../../../src/index.ts'
+import { RuntimeError, tool } from '../../../src/index.ts'
 import {
   type AnyExecutable,
+  agent,
   type FiringInput,
   ladder,
   type Schedule,
@@ -12,7 +13,7 @@ import {
   workflow,
 } from '../../../src/ladder/index.ts'
 import type { TestRuntime } from '../../../src/testing/index.ts'
-import { aLadder } from '../a-ladder.ts'
+import { aLadder, aLadderOf } from '../a-ladder.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 /** Where virtual time begins. */
@@ -343,4 +344,33 @@ test('wrong inputs and wrong words are errors of the compiler', () => {
   expect(() => schedule({ name: 'nightly', run: flow, every: '1h', overlap: 'both' })).toThrow()
   // @ts-expect-error it has to say when
   expect(() => schedule({ name: 'nightly', run: flow })).toThrow()
+})
+
+test.each([
+  ['denies a call that needs a person at once', undefined, 'nobody is there who could'],
+  ['waits for as long as its agent says', { timeoutMs: 10 * minute }, 'within 600 s'],
+])('a scheduled run %s', async (_, approval, reason) => {
+  const shown: string[] = []
+  const pay = tool({ name: 'pay', description: 'Pays.', input: z.object({}), approval: true, execute: () => 'paid' })
+  const clerk = agent({ name: 'clerk', model: 'test/a', tools: [pay], ...(approval && { approval }) })
+  // Inside of a workflow: what the schedule says of its run holds for all that is asked in it.
+  const flow = workflow({
+    name: 'flow',
+    input: z.object({ due: z.string() }),
+    steps: [{ name: 'ask', agent: clerk, input: ({ input }) => input.due }],
+  })
+  const nightly = aNightly(flow, { at: new Date(origin + hour) })
+  const model = ({ messages }: { messages: readonly { role: string }[] }) => {
+    shown.push(JSON.stringify(messages.at(-1)))
+    return messages.at(-1)?.role === 'tool' ? { text: 'then not' } : { calls: [{ name: 'pay' }] }
+  }
+  await using kit = await aLadderOf({ 'test/a': model }, flow, nightly)
+
+  await kit.clock.advance(hour + second)
+  const ended = kit.clock.until(flow.resume('nightly:2026-01-31T09:05:00Z'))
+
+  expect(await ended).toMatchObject({ data: 'then not', report: { status: 'completed' } })
+  expect(shown.at(-1)).toContain('tool_denied')
+  expect(shown.at(-1)).toContain(reason)
+  expect(kit.clock.now() - origin - hour < minute).toBe(approval === undefined)
 })

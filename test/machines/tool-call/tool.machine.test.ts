@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { definedOf } from '../../../src/contracts/defined.ts'
+import { during } from '../../../src/contracts/environment.ts'
 import { RuntimeError } from '../../../src/contracts/errors.ts'
 import type { ToolCall } from '../../../src/contracts/tool.ts'
 import type { ToolInput } from '../../../src/contracts/tool-call.ts'
@@ -217,16 +219,36 @@ test('a hook that blocks, or cannot be asked, is a result with the reason', asyn
 test.each([
   ['is denied', {}, 119_999, 1, 'denied', 'deny'],
   ['runs where the agent says so', { timeoutMs: 1000, onTimeout: 'allow' as const }, 999, 1, 'running', 'approve'],
-])('a call that nobody decides about %s', (_, approval, before, then, state, decision) => {
+])('a call of an earlier build, whose journal holds the timer, %s in silence', (_, approval, before, then, state, decision) => {
   const walk = start({ needsApproval: true, timeoutMs: 1_000_000 }, 'ask', { approval })
   expect(walk.pass(before).state).toBe('awaiting-input')
   expect(walk.pass(then).state).toBe(state)
   expect(walk.heard()).toContainEqual({ type: 'decided', runId: 'r', callId: 's/r:1:1', decision, by: 'timeout' })
 })
 
-test('it waits for as long as the turn may take where the agent wants that, and a call in doubt always does', async () => {
-  expect(start({ needsApproval: true }, 'ask', { approval: { timeoutMs: 0 } }).pass(90_000_000).state).toBe('awaiting-input')
-  const doubtful = await start().reject('execute', doubt)
+test('[CH-43] a call waits for a person without a deadline, unless the agent sets one', () => {
+  const waits = (approval?: { timeoutMs: number }) =>
+    start({ needsApproval: true }, 'ask', { pauses: true, ...(approval && { approval }) }).pass(400 * 86_400_000).state
+
+  expect([waits(), waits({ timeoutMs: 0 }), waits({ timeoutMs: 60_000 })]).toEqual(['awaiting-input', 'awaiting-input', 'denied'])
+})
+
+test.each([
+  ['no deadline', undefined, { at: 5000 }],
+  ['the end of its wait', { timeoutMs: 60_000 }, { at: 5000, deadline: 65_000 }],
+  ['what silence comes to', { timeoutMs: 60_000, onTimeout: 'allow' as const }, { at: 5000, deadline: 65_000, onTimeout: 'allow' }],
+])('the question carries the time it was asked and %s', (_, approval, times) => {
+  const walk = during({ now: () => 5000, draw: () => new Uint8Array(), scheduling: () => false, leftOf: () => undefined }, () =>
+    start({ needsApproval: true }, 'ask', { pauses: true, ...(approval && { approval }) }),
+  )
+
+  const asked = walk.heard().find(({ type }) => type === 'tool.waiting')?.approval as Record<string, unknown>
+  const { at, deadline, onTimeout } = asked
+  expect(definedOf({ at, deadline, onTimeout })).toEqual(times)
+})
+
+test('a call in doubt waits until a person has looked, whatever the agent sets', async () => {
+  const doubtful = await start({}, 'ask', { approval: { timeoutMs: 1000 }, pauses: true }).reject('execute', doubt)
   expect(doubtful.pass(90_000_000).state).toBe('awaiting-input')
 })
 

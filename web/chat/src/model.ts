@@ -149,6 +149,7 @@ export type ToolBlock = {
 export type AskBlock = {
   type: 'ask'
   approval: Approval
+  /** When it was asked. */
   since?: number
   /** The answer is on its way. */
   deciding?: Decision

@@ -1,6 +1,7 @@
 /** A person is asked about a tool call. No letter and no Enter elsewhere answers it. */
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { errorOf, isComposing, useModel } from '../hooks.ts'
+import { silenceText } from '../../../../src/contracts/approval.rules.ts'
+import { errorOf, isComposing, useModel, useNow } from '../hooks.ts'
 import type { AskBlock, Decision, ErrorBody } from '../model.ts'
 import { clockOf, rowsOf } from '../rules/format.rules.ts'
 import { Refusal } from './problem.tsx'
@@ -50,6 +51,7 @@ const Question = ({ ask }: { ask: AskBlock }) => {
           {inDoubt
             ? 'The process stopped while it was running. It waits for you, so that it does not run twice by accident.'
             : `Waiting for you${since === undefined ? '' : ` since ${clockOf(since)}`}.`}
+          <Silence approval={approval} />
           {!inDoubt && (
             <>
               {' '}
@@ -81,6 +83,13 @@ const Question = ({ ask }: { ask: AskBlock }) => {
       </div>
     </section>
   )
+}
+
+/** What becomes of the call without an answer, counted down; nothing where it waits until somebody decides. */
+const Silence = ({ approval }: { approval: AskBlock['approval'] }) => {
+  const now = useNow(1000, approval.deadline !== undefined)
+  const silence = silenceText(approval, now)
+  return silence === undefined ? null : <strong class="silence"> Without your answer: {silence}.</strong>
 }
 
 /** All of them, one a row, never cut. */

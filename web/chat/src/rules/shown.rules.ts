@@ -146,7 +146,7 @@ const answeredOf = ({ asked, decided }: Known['facts']): Answered[] =>
 const questionOf = (approval: Approval, deciding: Deciding): AskBlock => ({
   type: 'ask',
   approval,
-  ...definedOf({ deciding: deciding.get(approval.callId) }),
+  ...definedOf({ since: approval.at, deciding: deciding.get(approval.callId) }),
 })
 
 const entryOf = (entry: Exclude<ViewEntry, AnswerEntry>): Entry => {
