@@ -3,6 +3,8 @@ import { expect, test, vi } from 'vitest'
 import { RuntimeError } from '../../src/contracts/errors.ts'
 import { subjects } from '../../src/contracts/subjects.ts'
 import type { Bus } from '../../src/contracts/transport.ts'
+import { EventHub } from '../../src/runtime/event-hub.ts'
+import type { OutputListener } from '../../src/runtime/output-event.ts'
 import { publishOutputs } from '../../src/runtime/publish.ts'
 
 const address = { kind: 'session', id: 's' }
@@ -38,4 +40,30 @@ test('one that is large in small parts is not heard, and whoever said it goes on
 
   expect(heard.map(({ type }) => type)).toEqual(['final'])
   expect(log.warn).toHaveBeenCalledOnce()
+})
+
+test('a reader that comes after the last one left receives each event of another node once', () => {
+  const feeds = new Set<OutputListener>()
+  const outputs = (_: string, hear: OutputListener) => {
+    feeds.add(hear)
+    return () => void feeds.delete(hear)
+  }
+  const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() }
+  const hub = new EventHub(log, { outputs, growth: () => () => undefined })
+  const read = () => {
+    const heard: string[] = []
+    return { heard, leave: hub.listen('session/s', ({ event }) => void heard.push(event.type)) }
+  }
+  const other = (type: string) => {
+    for (const hear of feeds) hear({ path: '/', event: { type }, remote: true })
+  }
+
+  const first = read()
+  other('started')
+  first.leave()
+  expect(feeds.size).toBe(0)
+  const second = read()
+  other('final')
+
+  expect([first.heard, second.heard]).toEqual([['started'], ['final']])
 })

@@ -1,6 +1,9 @@
 /** What becomes of a request whose client comes again, goes away, or cannot be asked. */
 import { expect, test, vi } from 'vitest'
+import { Errands } from '../../../src/api/openai/errands.ts'
+import type { Session } from '../../../src/index.ts'
 import { virtualClock } from '../../../src/testing/index.ts'
+import { story, work, worker } from '../../runtime/harness.ts'
 import { all, anOpenAiGateway } from './harness.ts'
 
 const user = (content: string) => [{ role: 'user' as const, content }]
@@ -156,6 +159,56 @@ test('a tool call that waits for a person is refused where nobody could be asked
   const completion = await client().chat.completions.create({ model: 'main', messages: user('danger') })
 
   expect(completion.choices[0]?.message.content).toMatch(/^refused: .*nobody can approve a tool call/)
+})
+
+/** A request in virtual time whose agent works for a second before its calls need a person: far from the next look of its errand. */
+const anErrand = async (...calls: string[]) => {
+  const script = [{ calls: [work('first', 1000)] }, { calls: calls.map((name) => ({ ...work(name), name: 'pay' })) }, { text: 'then not' }]
+  const told = await story(script, { tools: (world) => [worker()(world), worker({ name: 'pay', approval: true })(world)] })
+  const run = await told.say('go')
+  const { clock, runtime } = told
+  const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() }
+  const errands = new Errands({ runtime: () => runtime, clock, log, closing: new AbortController().signal })
+  const begin = (session: Session = told.main) => errands.begin({ session, run, repeatable: false, kept: true })
+  return { told, run, begin, since: clock.now() }
+}
+
+test('a tool call is refused when it is asked for, and not at the next look', async () => {
+  const { told, run, begin, since } = await anErrand('a')
+  await using _ = told
+  const leave = begin()
+
+  expect((await told.clock.until(run.result())).text).toBe('then not')
+
+  expect(told.clock.now() - since).toBeLessThan(5000)
+  expect(told.did).toEqual(['first starts', 'first ends'])
+  leave()
+})
+
+test('of several calls that wait, one that a person decided meanwhile keeps no other from being refused', async () => {
+  const { told, run, begin } = await anErrand('a', 'b')
+  await using _ = told
+  const { main, clock } = told
+  await clock.advance(1000)
+  const view = await clock.until(main.view())
+  expect(view.approvals).toHaveLength(2)
+  await clock.until(main.approve(view.approvals[0]!))
+  const since = clock.now()
+  // Its first look is a moment old: the decision came in between.
+  let looks = 0
+  const late = {
+    key: main.key,
+    view: () => (++looks === 1 ? Promise.resolve(view) : main.view()),
+    deny: main.deny.bind(main),
+    events: main.events.bind(main),
+  } as unknown as Session
+  const leave = begin(late)
+
+  expect((await clock.until(run.result())).text).toBe('then not')
+
+  expect(clock.now() - since).toBeLessThan(5000)
+  expect(told.did).toEqual(['first starts', 'first ends', 'a starts', 'a ends'])
+  leave()
 })
 
 test('in a named session it waits, and the answer comes when somebody has decided', async () => {

@@ -174,6 +174,27 @@ test('[WL-024] a lock that cannot be asked fails no turn before it runs out, and
   for (const one of [kit, other.kit, broken.kit]) await one.close()
 })
 
+test('[WL-024] a turn that cannot begin gives the lock back, and the next one need not wait until it runs out', async () => {
+  const clock = virtualClock()
+  const { lock, held, log } = aLock(clock)
+  const store = memoryStore()
+  const broken: CheckpointStore = Object.assign(Object.create(store) as CheckpointStore, {
+    load: () => Promise.reject(new Error('the disk is gone')),
+  })
+  const first = await aRuntime(clock, broken, lock)
+
+  const failed = await clock.until(first.desk.execute('a', said('a')))
+  const since = clock.now()
+
+  expect(failed.error).toBeDefined()
+  expect(log).toEqual(['acquire a', 'release a'])
+  expect(held.size).toBe(0)
+  const second = await aRuntime(clock, store, lock)
+  expect(await clock.until(second.desk.execute('b', said('b')))).toMatchObject({ data: { order: ['b'] } })
+  expect(clock.now() - since).toBeLessThan(lock.ttlMs as number)
+  await Promise.all([first.kit.close(), second.kit.close()])
+})
+
 test('[WL-024] a holder that fails frees the next, one that is killed goes on with its own lock, at whichever commit', async () => {
   const clock = virtualClock()
   const { lock, held } = aLock(clock)

@@ -160,6 +160,23 @@ test('a run waits for the one before it, and is begun when that has ended', asyn
   expect(ran).toEqual([])
 })
 
+test('a trigger with the name of a run that was begun begins nothing', async () => {
+  const ran: string[] = []
+  const flow = aFlow(ran)
+  const nightly = aNightly(flow, { every: hour })
+  await using kit = await aLadder(flow, nightly)
+  const trigger = () => kit.clock.until(nightly.trigger({ runId: 'by-hand' }))
+
+  expect(await trigger()).toEqual({ runId: 'by-hand', status: 'begun' })
+  await kit.clock.until(flow.resume('by-hand'))
+  expect(await trigger()).toEqual({ runId: 'by-hand', status: 'begun' })
+  await kit.clock.advance(minute)
+
+  expect(ran).toHaveLength(1)
+  expect(await kit.clock.until(nightly.history())).toMatchObject([{ runId: 'by-hand', by: 'hand' }])
+  expect(words(kit).filter((word) => word === 'fired')).toHaveLength(1)
+})
+
 test('it is paused and goes on; stopped it stays so over a restart, until it is started; what is triggered begins at once', async () => {
   const ran: string[] = []
   const flow = aFlow(ran)
