@@ -27,7 +27,7 @@ export const budgets: Readonly<Record<string, Budget>> = {
   contracts: { files: 13, isolated: 0, seconds: 2, processes: 2 },
   crash: { files: 5, isolated: 0, seconds: 26, processes: 46 },
   earlier: { files: 1, isolated: 0, seconds: 3, processes: 2 },
-  field: { files: 17, isolated: 0, seconds: 18, processes: 6 },
+  field: { files: 18, isolated: 0, seconds: 18, processes: 6 },
   ladder: { files: 90, isolated: 0, seconds: 86, processes: 13 },
   machines: { files: 29, isolated: 0, seconds: 2, processes: 2 },
   models: { files: 16, isolated: 0, seconds: 3, processes: 5 },

@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import { Keys, withBreaks } from '../../src/cli/chat/keys.rules.ts'
 import { chatInTerminal } from '../../src/cli/chat/terminal.ts'
 import { inProcessClient } from '../../src/client/index.ts'
 import { noUsage } from '../../src/contracts/message.ts'
@@ -191,4 +192,51 @@ test('what was told before a tool is not told again at the end', async () => {
   await sees('echo still here')
 
   expect(text().match(/first part/g)).toHaveLength(1)
+})
+
+const saidBy = async (runtime: Runtime): Promise<string[]> =>
+  (await runtime.session('main').history()).flatMap((message) => (message.role === 'user' ? [message.text] : []))
+
+test('a paste is one message, sent by Enter', async () => {
+  const { input, sees, runtime } = await aChat()
+  input.write('\x1b[200~first line\r\n\tsecond\rthird\n\x1b[201~')
+  await sees('third')
+  expect(await saidBy(runtime)).toEqual([])
+  input.write(' and more\r')
+  await sees('echo first line')
+  expect(await saidBy(runtime)).toEqual(['first line\n\tsecond\nthird and more'])
+})
+
+test.each([
+  ['Alt Enter', 'one\x1b\rtwo\r'],
+  ['Shift Enter as CSI u', 'one\x1b[13;2utwo\r'],
+  ['a backslash before Enter', 'one\\\rtwo\r'],
+])('%s begins another line of the message', async (_, keys) => {
+  const { input, sees, runtime } = await aChat()
+  input.write(keys)
+  await sees('echo one')
+  expect(await saidBy(runtime)).toEqual(['one\ntwo'])
+})
+
+test('two backslashes before Enter are sent', async () => {
+  const { input, sees, runtime } = await aChat()
+  input.write('C:\\\\\r')
+  await sees('echo C:')
+  expect(await saidBy(runtime)).toEqual(['C:\\\\'])
+})
+
+test('a paste that comes in pieces is what it is in one, wherever it is cut', () => {
+  const whole = 'a\x1b[200~b\nc\x1b[201~d\x1b\re\x1b[13;2uf\x1b[200~\x03g\n\n\x1b[201~\r'
+  const once = new Keys().take(whole)
+  expect(withBreaks(once)).toBe('ab\ncd\ne\nfg\r')
+  for (let cut = 1; cut < whole.length; cut++) {
+    // The escape key alone is passed on at once, so a sequence that is cut behind it is not known.
+    if (whole[cut - 1] === '\x1b' && !whole.startsWith('\x1b[201~', cut - 1)) continue
+    const keys = new Keys()
+    expect(keys.take(whole.slice(0, cut)) + keys.take(whole.slice(cut)), `cut at ${cut}`).toBe(once)
+  }
+})
+
+test('keys alone pass at once', () => {
+  for (const key of ['\x1b', '\x1b[A', '\x1bOP', '\r', '\x03', 'ä', '\u2424']) expect(new Keys().take(key)).toBe(key)
 })

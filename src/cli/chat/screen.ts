@@ -1,5 +1,6 @@
 /** A terminal with a prompt at the bottom, where output comes while somebody may be typing. */
 import { clearLine, createInterface, cursorTo, type Interface } from 'node:readline'
+import { keyInput } from './key-input.ts'
 
 export type Terminal = { input: NodeJS.ReadableStream; output: NodeJS.WritableStream }
 
@@ -14,9 +15,12 @@ export class Screen {
   #open = false
   #held: (() => void)[] = []
   #closed = false
+  readonly #prompt: string
 
-  constructor({ input, output }: Terminal, prompt = '› ') {
+  constructor({ input: raw, output }: Terminal, prompt = '› ') {
     this.#output = output
+    this.#prompt = prompt
+    const input = keyInput(raw)
     const before = new Set(output.listeners('resize'))
     this.prompt = createInterface({ input, output, prompt, terminal: true, historySize: 200 })
     // Readline draws its line anew where it believes the cursor to be: on a line that is streamed it would overwrite words.
@@ -27,8 +31,14 @@ export class Screen {
         output.on('resize', onResize)
         this.prompt.once('close', () => output.off('resize', onResize))
       }
+    // The terminal says where a paste begins and ends: its lines are one message.
+    const pastes = (word: string): void => void ((output as { isTTY?: boolean }).isTTY && output.write(`\x1b[?2004${word}`))
+    pastes('h')
     this.prompt.once('close', () => {
       this.#closed = true
+      raw.unpipe(input)
+      raw.pause()
+      pastes('l')
     })
     // Before readline writes the first letter: it would land in the streamed line.
     input.prependListener('keypress', () => {
@@ -37,6 +47,12 @@ export class Screen {
       this.#output.write('\n')
       this.prompt.prompt(true)
     })
+  }
+
+  /** @param isOpen the message goes on in the next line */
+  goOn(isOpen: boolean): void {
+    this.prompt.setPrompt(isOpen ? '… ' : this.#prompt)
+    if (isOpen) this.#ready()
   }
 
   /** A line of its own. */

@@ -14,10 +14,12 @@ import { isDirective, originHere } from '../directives.ts'
 import { resumeSession, sessionOf } from '../follow.ts'
 import type { ChatOptions } from '../globals.ts'
 import { dim as dimmed, exitCodes, printable, stateText } from '../output.ts'
+import { goesOn, withBreaks } from './keys.rules.ts'
 import { Screen, type Terminal } from './screen.ts'
 
 const help = [
   'Type to talk; what you say while an answer is coming joins the turn that is running.',
+  'Alt-Enter, Shift-Enter or \\ before Enter begins another line of the message; a paste is one message.',
   '/stop  stops the turn, what was said is kept      Ctrl-C  the same; once more leaves',
   '/quit  leaves (also Ctrl-D)                       /help   this',
   '/btw QUESTION asks beside the conversation, also while an answer is coming: nothing of it is kept',
@@ -71,6 +73,8 @@ class Talk {
   /** The turn that is running; directives are answered beside it. */
   #run: string | undefined
   #interrupts = 0
+  /** Lines of a message that goes on. */
+  #lines = ''
   #references: References | undefined
   #heard = turnText(() => this.#references)
 
@@ -205,11 +209,19 @@ class Talk {
 
   #take(line: string): void {
     this.#interrupts = 0
-    const text = line.trim()
+    const typed = this.#lines + withBreaks(line)
+    if (goesOn(typed)) {
+      this.#lines = `${typed.slice(0, -1)}\n`
+      this.#screen.goOn(true)
+      return
+    }
+    if (this.#lines !== '') this.#screen.goOn(false)
+    this.#lines = ''
+    const text = typed.trim()
     const [approval] = this.#approvals
     if (approval && /^(y|yes|n|no)$/i.test(text)) this.#decide(approval, /^y/i.test(text) ? 'approve' : 'deny')
     else if (/^\/[a-z]+$/.test(text) && (local.has(text) || !isDirective(text))) this.#runLocal(text)
-    else if (text !== '') this.#say(line)
+    else if (text !== '') this.#say(typed)
     else if (approval) this.#ask(approval, true)
     this.#screen.flush()
   }
@@ -262,6 +274,8 @@ class Talk {
   }
 
   #interrupt(): void {
+    if (this.#lines !== '') this.#screen.goOn(false)
+    this.#lines = ''
     if (++this.#interrupts > 1) {
       this.#leave(exitCodes.interrupted)
       return
