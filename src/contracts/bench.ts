@@ -25,6 +25,42 @@ const Shell = z.strictObject({
 export const sandboxModes = ['off', 'auto', 'bwrap', 'podman', 'docker'] as const
 export type SandboxMode = (typeof sandboxModes)[number]
 
+const bytes = (min: number) =>
+  z
+    .number()
+    .int()
+    .min(min)
+    .max(2 ** 50)
+const mebibyte = 1024 ** 2
+
+export const SandboxLimits = z
+  .strictObject({
+    processes: z.number().int().min(1).max(1_000_000).describe('processes and threads of one command; default 512'),
+    memoryBytes: bytes(8 * mebibyte).describe('memory of all processes of one command; default 1 GiB'),
+    cpuMs: z
+      .number()
+      .int()
+      .min(1_000)
+      .max(86_400_000)
+      .describe('ms of CPU time of all processes of one command; default: unlimited within timeoutMs'),
+    fileBytes: bytes(4_096).describe('size of each file that a command writes; default 512 MiB'),
+    workspaceBytes: bytes(mebibyte).describe('growth of the workspace during one command; default 1 GiB'),
+    tmpBytes: bytes(mebibyte).describe('size of the temporary folder of one command; default 512 MiB'),
+    freeBytes: bytes(0).describe('free space that a command leaves on the disk of the workspace; default 512 MiB'),
+  })
+  .partial()
+/** Upper limits of one command; what is left out has its default, see {@link sandboxLimitDefaults}. */
+export type SandboxLimits = z.infer<typeof SandboxLimits>
+
+export const sandboxLimitDefaults = {
+  processes: 512,
+  memoryBytes: 1024 * mebibyte,
+  fileBytes: 512 * mebibyte,
+  workspaceBytes: 1024 * mebibyte,
+  tmpBytes: 512 * mebibyte,
+  freeBytes: 512 * mebibyte,
+} as const satisfies SandboxLimits
+
 const Sandbox = z.strictObject({
   mode: z
     .enum(sandboxModes)
@@ -34,6 +70,7 @@ const Sandbox = z.strictObject({
   network: z.boolean().optional().describe('whether commands reach the network; default false'),
   image: z.string().min(1).max(300).optional().describe('image of containers, which has to be there; default debian:stable-slim'),
   readable: z.array(z.string().startsWith('/').max(1000)).max(50).optional().describe('absolute paths that commands may read besides'),
+  limits: SandboxLimits.optional().describe('upper limits of one command, in every mode; default: as configured in agents.defaults.sandbox.limits'),
 })
 export type SandboxOptions = z.infer<typeof Sandbox>
 

@@ -1,6 +1,6 @@
 /** The configuration of a runtime: its keys, their defaults, and what stands above what. See docs/reference/configuration.md. */
 import { z } from 'zod'
-import { sandboxModes } from './bench.ts'
+import { SandboxLimits, sandboxLimitDefaults, sandboxModes } from './bench.ts'
 import { ModelReference } from './model-ref.ts'
 import { ThinkingLevel } from './settings.ts'
 
@@ -44,7 +44,7 @@ export const Configuration = z
             thinkingDefault: ThinkingLevel,
             timeoutMs,
             heartbeat,
-            sandbox: z.strictObject({ mode: z.enum(sandboxModes) }).partial(),
+            sandbox: z.strictObject({ mode: z.enum(sandboxModes), limits: SandboxLimits }).partial(),
           })
           .partial(),
         list: z
@@ -86,7 +86,7 @@ export type Configuration = z.infer<typeof Configuration>
 
 /** Holds where neither the app nor anybody since has said something else. */
 export const configurationDefaults = {
-  agents: { defaults: { timeoutMs: 600_000, sandbox: { mode: 'auto' } } },
+  agents: { defaults: { timeoutMs: 600_000, sandbox: { mode: 'auto', limits: sandboxLimitDefaults } } },
   session: { scope: 'main', historyMax: 200 },
   typing: { intervalMs: 6_000 },
   gateway: { bufferedBytesMax: 1.5 * 1024 * 1024, dropIfSlow: { delta: true, tick: true, health: true, state: true } },

@@ -45,6 +45,7 @@ export const errorCodes = {
   tool_output: 'the tool returned something that cannot be stored',
   tool_lost: 'the process that ran the tool is gone and had not answered',
   tool_in_doubt: 'it is not known whether the tool ran',
+  sandbox_limit: 'a command reached a limit of its sandbox and was stopped',
   link_refused: 'the link leads where nothing is fetched from',
   link_unavailable: 'what the link leads to could not be fetched',
   budget_steps: 'the turn used all its steps',

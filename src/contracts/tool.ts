@@ -1,6 +1,6 @@
 /** The tool port: what an author writes with `tool()`, and what the tool's machine needs to know of it. */
 import type { z } from 'zod'
-import type { SandboxMode } from './bench.ts'
+import type { SandboxLimits, SandboxMode } from './bench.ts'
 import type { ClientTool } from './client-tools.ts'
 import type { Logger } from './environment.ts'
 import type { ModelToolCall, ToolDescription } from './model.ts'
@@ -34,6 +34,8 @@ export type ToolContext = {
   env?: Readonly<Record<string, string>>
   /** Where programs that this call starts are to run, if its agent says nothing else: as it is configured for all agents. */
   sandboxMode?: SandboxMode
+  /** Upper limits of those programs, where its agent sets no others: as configured for all agents. */
+  sandboxLimits?: SandboxLimits
   /** Which skills its run may use. */
   skills?: Pick<Profile, 'agent' | 'skillFilter' | 'skillsVersion'>
   /** Aborts on cancel, timeout and drain: stop soon. */

@@ -18,7 +18,7 @@ export const turnServices = (
   agent: (name) => agentNamed(shared.agents, name),
   files: shared.files,
   skills: shared.skills,
-  sandboxMode: () => shared.config.view.value.agents?.defaults?.sandbox?.mode,
+  sandbox: () => shared.config.view.value.agents?.defaults?.sandbox,
   cooldowns: sharedCooldowns(shared),
   promptFile: (path) => promptFile(workspace, path),
   ...definedOf({ understanding, references }),

@@ -75,7 +75,7 @@ const attempt = async (tool: Tool, input: unknown, context: ToolContext, { clock
 
 /** What a tool threw, as tool_failed; one of our own tool errors stays as it is. `retryable: true` on the thrown value is kept. */
 const failed = (name: string, thrown: unknown): RuntimeError => {
-  if (isRuntimeError(thrown) && thrown.code.startsWith('tool_')) return thrown
+  if (isRuntimeError(thrown) && (thrown.code.startsWith('tool_') || thrown.code === 'sandbox_limit')) return thrown
   // Before it is cut: half a secret looks like none.
   const message = redact(messageOf(thrown).slice(0, readCharsMax)).slice(0, messageCharsMax)
   const known = isRuntimeError(thrown) ? thrown : undefined

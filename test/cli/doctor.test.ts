@@ -29,6 +29,23 @@ test('[INV-18] doctor finds nothing wrong with a folder in order, and names keys
   expect(stdout).not.toContain('sk-secret-value')
 })
 
+test('[CH-98] doctor prints the limits of commands as a table, and as JSON', async () => {
+  const folder = aFolder()
+
+  const { stdout } = await statecast({ folder }, 'doctor', '--offline')
+  const json = await statecast({ folder }, 'doctor', '--offline', '--json')
+
+  expect(stdout).toMatch(/^ +limit +value +enforcement +by$/m)
+  expect(stdout).toMatch(/^ +fileBytes +536870912 +(?:kernel|none) +\S/m)
+  const findings = json.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(findings.find(({ check }) => check === 'sandbox limits').rows).toContainEqual(
+    expect.objectContaining({ limit: 'memoryBytes', value: 1024 ** 3 }),
+  )
+})
+
 test('doctor says what is broken and what to do about it, with exit code 1', async () => {
   const folder = aFolder()
   await statecast({ folder }, 'send', 'main', '1+1')

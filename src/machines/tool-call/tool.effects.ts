@@ -13,7 +13,7 @@ import { sideResult } from './side-results.rules.ts'
 
 /** One attempt of one tool call. Leaving its state aborts the tool through its signal. */
 export const executeTool =
-  ({ environment, agent: agentOf, skills, transcripts, hooks, sandboxMode }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
+  ({ environment, agent: agentOf, skills, transcripts, hooks, sandbox }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
   async ({ input, info, signal, emit }) => {
     const { session, conversation, runId, agent, call, thread, skillFilter, skillsVersion, attempt, onCrash } = input
     const { id, callId, name } = call
@@ -26,13 +26,14 @@ export const executeTool =
     const run = { agent, ...definedOf({ skillFilter, skillsVersion }) }
     const bringing = skills?.environmentFor(run)
     const { env = {}, secrets = [] } = bringing ? await bringing : {}
+    const { mode: sandboxMode, limits: sandboxLimits } = sandbox?.() ?? {}
     let told = 0
     const context = {
       callId: id,
       attempt: attempt + info.attempt - 1,
       session,
       runId,
-      ...definedOf({ thread, env: Object.keys(env).length === 0 ? undefined : env, sandboxMode: sandboxMode?.() }),
+      ...definedOf({ thread, env: Object.keys(env).length === 0 ? undefined : env, sandboxMode, sandboxLimits }),
       skills: run,
       signal,
       outputOf: (reference: string) => transcripts.outputOf(placeOf(input, info), reference),

@@ -2,7 +2,7 @@
 
 import type { PlaceableEffect } from '../../actors/index.ts'
 import type { Agent } from '../../contracts/agent.ts'
-import type { SandboxMode } from '../../contracts/bench.ts'
+import type { SandboxOptions } from '../../contracts/bench.ts'
 import type { SideInput, SideOutput } from '../../contracts/beside.ts'
 import type { Clock, Environment, Logger } from '../../contracts/environment.ts'
 import type { FindReferences } from '../../contracts/find-references.ts'
@@ -45,8 +45,8 @@ export type TurnServices = {
   cooldowns: Cooldowns
   /** Left out where there are none, and nothing that tools run in. */
   skills?: Pick<Skills, 'promptFor' | 'environmentFor'>
-  /** Where commands run of agents that do not say, as it is configured now. */
-  sandboxMode?(): SandboxMode | undefined
+  /** Where commands run, and within which limits, of agents that set neither: as configured now. */
+  sandbox?(): Pick<SandboxOptions, 'mode' | 'limits'> | undefined
   /** A file for the prompt. @param path relative to the workspace */
   promptFile?(path: string): Promise<PromptFile>
   /** What extensions change, where there are any that do. */

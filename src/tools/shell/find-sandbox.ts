@@ -2,10 +2,12 @@
 import { tmpdir } from 'node:os'
 import type { SandboxOptions } from '../../contracts/bench.ts'
 import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import { commandLimits, type SandboxKind } from './limits.rules.ts'
 import { runProcess } from './process.ts'
-import { bwrap, defaultImage, type Inside, type Invocation, type SandboxKind } from './sandbox.rules.ts'
+import { bwrap, defaultImage, type Inside, type Invocation } from './sandbox.rules.ts'
 
-export type SandboxFinding = { kind: SandboxKind; works: boolean; why?: string; hint?: string }
+/** @property hasTmpSize whether it bounds temporary folders */
+export type SandboxFinding = { kind: SandboxKind; works: boolean; hasTmpSize?: boolean; why?: string; hint?: string }
 
 const probeMs = 5_000
 const kinds: readonly SandboxKind[] = ['bwrap', 'podman', 'docker']
@@ -16,7 +18,10 @@ export const trySandboxes = (image?: string): Promise<SandboxFinding[]> => Promi
 const trySandbox = async (kind: SandboxKind, image = defaultImage): Promise<SandboxFinding> => {
   const probe = kind === 'bwrap' ? bwrap(nothing) : { file: kind, args: ['image', 'inspect', '--format', '{{.Id}}', image] }
   const failure = await failureOf(probe)
-  if (failure === undefined) return { kind, works: true }
+  if (failure === undefined) return { kind, works: true, hasTmpSize: true }
+  // Older ones have no size for it.
+  if (failure.includes('--size') && (await failureOf(bwrap({ ...nothing, hasTmpSize: false }))) === undefined)
+    return { kind, works: true, hasTmpSize: false }
   if (failure === 'missing') return { kind, works: false, why: 'it is not installed', hint: installing[kind] }
   const why = failure.trim().split('\n').at(-1)?.slice(0, 300) || 'it failed without a word'
   return { kind, works: false, why, hint: mending(kind, why, image) }
@@ -30,6 +35,8 @@ const nothing: Inside = {
   env: {},
   programs: [],
   user: undefined,
+  limits: commandLimits(),
+  hasTmpSize: true,
   command: 'true',
   args: [],
 }
@@ -64,16 +71,18 @@ const mending = (kind: SandboxKind, why: string, image: string): string => {
   return kind === 'docker' ? 'start its daemon, and let this user talk to it' : 'try podman info'
 }
 
+export type FoundSandbox = { kind: SandboxKind | 'off'; hasTmpSize: boolean }
+
 /**
  * The sandbox that was asked for, or for `auto` the first that works.
  * @throws RuntimeError unsupported: then nothing may be run
  */
-export const findSandbox = async ({ mode = 'auto', image }: SandboxOptions): Promise<SandboxKind | 'off'> => {
-  if (mode === 'off') return 'off'
+export const findSandbox = async ({ mode = 'auto', image }: SandboxOptions): Promise<FoundSandbox> => {
+  if (mode === 'off') return { kind: 'off', hasTmpSize: false }
   const tried: SandboxFinding[] = []
   for (const kind of mode === 'auto' ? kinds : [mode]) {
     const finding = await trySandbox(kind, image)
-    if (finding.works) return kind
+    if (finding.works) return { kind, hasTmpSize: finding.hasTmpSize ?? false }
     tried.push(finding)
   }
   const said = tried.map(({ kind, why }) => `${kind}: ${why}`).join('; ')

@@ -2,6 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { messageOf, RuntimeError } from '../../contracts/errors.ts'
 import { boundedOutput } from './bounded-output.ts'
+import type { CommandBounds } from './command-bounds.ts'
+import { notBecome } from './launcher.rules.ts'
+import { type LimitName, limitError } from './limits.rules.ts'
 import type { Invocation } from './sandbox.rules.ts'
 
 type Started = Invocation & {
@@ -10,6 +13,8 @@ type Started = Invocation & {
   signal: AbortSignal
   /** What else has to be ended with it, such as a container. */
   onKill?: () => void
+  /** Its limits; left out for programs of the node itself. */
+  bounds?: CommandBounds
 }
 
 type Ended = { exitCode: number | null; killedBy?: string; stdout: string; stderr: string; truncated: boolean }
@@ -19,9 +24,9 @@ const drainMs = 500
 
 /**
  * Runs a program without a shell and without input. Aborting kills its whole process group; so does its end, for what it left running.
- * @throws RuntimeError not_found where there is no such program, cancelled
+ * @throws RuntimeError not_found where there is no such program, sandbox_limit where it met a limit, cancelled
  */
-export const runProcess = ({ file, args, cwd, env, outputBytesMax, signal, onKill }: Started): Promise<Ended> =>
+export const runProcess = ({ file, args, cwd, env, outputBytesMax, signal, onKill, bounds }: Started): Promise<Ended> =>
   new Promise((resolve, reject) => {
     if (signal.aborted) {
       reject(stopped(file))
@@ -29,14 +34,10 @@ export const runProcess = ({ file, args, cwd, env, outputBytesMax, signal, onKil
     }
     let child: ChildProcess
     try {
-      child = spawn(file, args, {
-        ...(cwd === undefined ? {} : { cwd }),
-        env,
-        stdio: ['ignore', 'pipe', 'pipe'],
-        detached: true,
-        windowsHide: true,
-        shell: false,
-      })
+      const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
+      child =
+        bounds?.start({ file, args, env, cwd }) ??
+        spawn(file, args, { ...(cwd === undefined ? {} : { cwd }), env, stdio, detached: true, windowsHide: true, shell: false })
     } catch (cause) {
       reject(notStarted(file, cause))
       return
@@ -47,8 +48,11 @@ export const runProcess = ({ file, args, cwd, env, outputBytesMax, signal, onKil
     child.stderr?.on('data', stderr.add)
     const kill = (): void => {
       killGroup(child)
+      bounds?.kill()
       onKill?.()
     }
+    const met = (limit: LimitName, limits: CommandBounds['limits']): void =>
+      finish(() => reject(limitError(limit, limits, { stdout: stdout.text(), stderr: stderr.text() })))
     const onAbort = (): void => {
       kill()
       finish(() => reject(stopped(file)))
@@ -64,20 +68,26 @@ export const runProcess = ({ file, args, cwd, env, outputBytesMax, signal, onKil
       child.stderr?.destroy()
       settle()
     }
-    const ended = (exitCode: number | null, killedBy: NodeJS.Signals | null): void =>
-      finish(() =>
-        resolve({
-          exitCode,
-          ...(killedBy === null ? {} : { killedBy }),
-          stdout: stdout.text(),
-          stderr: stderr.text(),
-          truncated: stdout.truncated() || stderr.truncated(),
-        }),
-      )
+    const ended = (exitCode: number | null, killedBy: NodeJS.Signals | null): void => {
+      const end = { exitCode, ...(killedBy === null ? {} : { killedBy }), stdout: stdout.text(), stderr: stderr.text() }
+      const limit = bounds?.metAtEnd(end)
+      if (bounds && limit !== undefined) {
+        met(limit, bounds.limits)
+        return
+      }
+      const reason = bounds && notBecome(exitCode, end.stderr)
+      if (reason === undefined) finish(() => resolve({ ...end, truncated: stdout.truncated() || stderr.truncated() }))
+      else finish(() => reject(notStarted(file, new Error(reason))))
+    }
+    bounds?.watch((limit) => {
+      kill()
+      met(limit, bounds.limits)
+    })
     signal.addEventListener('abort', onAbort, { once: true })
     child.once('error', (cause) => finish(() => reject(notStarted(file, cause))))
     child.once('exit', (code, killedBy) => {
       killGroup(child)
+      bounds?.kill()
       // A clock of the machine: it waits for a pipe, which no simulated time moves.
       timer = setTimeout(() => ended(code, killedBy), drainMs)
     })
@@ -97,7 +107,7 @@ const killGroup = (child: ChildProcess): void => {
 
 const stopped = (file: string): RuntimeError => new RuntimeError('cancelled', `"${file.slice(0, 200)}" was stopped`)
 
-const notStarted = (file: string, cause: unknown): RuntimeError => {
+export const notStarted = (file: string, cause: unknown): RuntimeError => {
   const code = (cause as NodeJS.ErrnoException).code
   if (code === 'ENOENT')
     return new RuntimeError('not_found', `there is no program "${file.slice(0, 200)}"`, {

@@ -11,9 +11,12 @@ import type { Tool } from '../../contracts/tool.ts'
 import { wildcard } from '../../contracts/wildcard.ts'
 import { closedOf, openFolder, resolveInside, type Workspace } from '../files/workspace.ts'
 import { tool } from '../tool.ts'
-import { findSandbox, hostEnv } from './find-sandbox.ts'
+import { boundCommand, type CommandBounds } from './command-bounds.ts'
+import { requireProgram } from './find-program.ts'
+import { type FoundSandbox, findSandbox, hostEnv } from './find-sandbox.ts'
+import { commandLimits, defaultTimeoutMs, type SandboxKind } from './limits.rules.ts'
 import { runProcess } from './process.ts'
-import { bwrap, container, type Inside, type SandboxKind } from './sandbox.rules.ts'
+import { bwrap, container, type Inside } from './sandbox.rules.ts'
 
 type ShellSettings = Exclude<BenchOptions['shell'], boolean | undefined> & {
   workspace: Workspace
@@ -32,7 +35,7 @@ const outputDefault = 40_000
 export const runCommandTool = ({
   approval = true,
   commands,
-  timeoutMs = 60_000,
+  timeoutMs = defaultTimeoutMs,
   outputCharsMax = outputDefault,
   env = {},
   workspace,
@@ -40,8 +43,8 @@ export const runCommandTool = ({
   sandbox,
 }: ShellSettings): Tool => {
   // Found once: a machine does not lose its sandbox while it runs, and one that had none is asked again.
-  const found = new Map<SandboxMode, Promise<SandboxKind | 'off'>>()
-  const sandboxFor = async (mode: SandboxMode): Promise<SandboxKind | 'off'> => {
+  const found = new Map<SandboxMode, Promise<FoundSandbox>>()
+  const sandboxFor = async (mode: SandboxMode): Promise<FoundSandbox> => {
     const finding = found.get(mode) ?? findSandbox({ ...sandbox, mode })
     found.set(mode, finding)
     try {
@@ -65,24 +68,47 @@ export const runCommandTool = ({
       args: z.array(z.string().max(argCharsMax)).max(argsMax).default([]).describe('its arguments, one by one'),
       folder: z.string().default('.').describe('folder to run it in, relative to the workspace'),
     }),
-    execute: async ({ command, args, folder }, { signal, env: ofRun = {}, sandboxMode = 'auto' }) => {
+    execute: async ({ command, args, folder }, { signal, env: ofRun = {}, sandboxMode = 'auto', sandboxLimits }) => {
       for (const text of [command, ...args])
         if (text.includes('\0'))
           throw new RuntimeError('bad_request', 'an argument contains a NUL character', { field: 'args', hint: 'leave it out' })
-      const kind = await sandboxFor(sandbox.mode ?? sandboxMode)
+      const { kind, hasTmpSize } = await sandboxFor(sandbox.mode ?? sandboxMode)
       const variables = variablesFor(ofRun, env)
+      const limits = commandLimits(timeoutMs, sandboxLimits, sandbox.limits)
       const since = clock.now()
-      const settings = { outputBytesMax: outputCharsMax, signal }
-      const ended =
-        kind === 'off'
-          ? await onHost(workspace, folder, (cwd) => runProcess({ ...settings, file: command, args, cwd, env: variables }))
-          : await sandboxed(
-              kind,
-              await insideOf({ workspace, folder, sandbox, programs: addedTo(variables.PATH), env: variables, command, args }),
-              settings,
-            )
-      const { truncated, ...told } = ended
-      return { ...told, ...(truncated ? { truncated } : {}), durationMs: Math.max(0, clock.now() - since), sandbox: kind }
+      const container = kind === 'docker' || kind === 'podman' ? `statecast-${randomBytes(8).toString('hex')}` : undefined
+      const writable = kind === 'off' || (sandbox.access ?? 'rw') === 'rw' ? await realpath(workspace.folder) : undefined
+      const bounds = await boundCommand({ kind, limits, writable, ...definedOf({ container }) })
+      const settings = { outputBytesMax: outputCharsMax, signal, bounds }
+      try {
+        const ended =
+          kind === 'off'
+            ? await onHost(workspace, folder, async (cwd) => {
+                const path = await requireProgram(command, cwd, variables.PATH ?? '')
+                // Shells differ in what a word with a dash in front means to exec.
+                return runProcess({ ...settings, file: command.startsWith('-') ? path : command, args, cwd, env: variables })
+              })
+            : await sandboxed(
+                kind,
+                container ?? '',
+                await insideOf({
+                  workspace,
+                  folder,
+                  sandbox,
+                  limits,
+                  hasTmpSize,
+                  programs: addedTo(variables.PATH),
+                  env: variables,
+                  command,
+                  args,
+                }),
+                settings,
+              )
+        const { truncated, ...told } = ended
+        return { ...told, ...(truncated ? { truncated } : {}), durationMs: Math.max(0, clock.now() - since), sandbox: kind }
+      } finally {
+        await bounds.close()
+      }
     },
     approval,
     timeoutMs,
@@ -124,16 +150,20 @@ const onHost = async <Result>(workspace: Workspace, path: string, work: (cwd: st
   }
 }
 
-type Wanted = Pick<Inside, 'programs' | 'env' | 'command' | 'args'> & { workspace: Workspace; folder: string; sandbox: SandboxOptions }
+type Wanted = Pick<Inside, 'programs' | 'env' | 'command' | 'args' | 'limits' | 'hasTmpSize'> & {
+  workspace: Workspace
+  folder: string
+  sandbox: Omit<SandboxOptions, 'limits'>
+}
 
 /** A link that is swapped in afterwards leads to what the sandbox has, which is nothing else. */
 const insideOf = async ({ workspace, folder, sandbox, ...rest }: Wanted): Promise<Inside> => {
-  const { mode: _, ...settings } = sandbox
+  const { access, network, image, readable } = sandbox
   const { path } = await resolveInside(workspace, folder)
   const root = await realpath(workspace.folder)
   const [uid, gid] = [process.getuid?.(), process.getgid?.()]
   return {
-    ...settings,
+    ...definedOf({ access, network, image, readable }),
     ...rest,
     workspace: root,
     folder: path,
@@ -154,12 +184,13 @@ const maskedNames = async (root: string, closed: readonly string[]): Promise<Ins
   return [...byName, ...own.flatMap(({ name, found }) => (found && isIn(name) && !isMasked(name) ? [{ name, isFolder: found.isDirectory() }] : []))]
 }
 
-const sandboxed = (kind: SandboxKind, inside: Inside, settings: { outputBytesMax: number; signal: AbortSignal }) => {
+type RunSettings = { outputBytesMax: number; signal: AbortSignal; bounds: CommandBounds }
+
+const sandboxed = (kind: SandboxKind, name: string, inside: Inside, settings: RunSettings) => {
   if (kind === 'bwrap') {
     const { env, ...invocation } = bwrap(inside)
     return runProcess({ ...settings, ...invocation, env: { ...env, ...definedOf({ PATH: process.env.PATH }) } })
   }
-  const name = `statecast-${randomBytes(8).toString('hex')}`
   const { env, ...invocation } = container(kind, name, inside)
   const quiet = { env: hostEnv(), outputBytesMax: 1000, signal: AbortSignal.timeout(10_000) }
   // To kill the client leaves its container running.

@@ -1,7 +1,6 @@
 /** The command lines that put a program into a sandbox: what it sees of the machine, and what it may do. */
-import type { SandboxOptions, sandboxModes } from '../../contracts/bench.ts'
-
-export type SandboxKind = Exclude<(typeof sandboxModes)[number], 'off' | 'auto'>
+import type { SandboxOptions } from '../../contracts/bench.ts'
+import type { CommandLimits } from './limits.rules.ts'
 
 /** `env` is that of the sandbox's own program, from which those in it have what is no business of a command line: anybody on the machine can read that. */
 export type Invocation = { file: string; args: string[]; env: Record<string, string> }
@@ -16,6 +15,9 @@ export type Inside = Pick<SandboxOptions, 'access' | 'network' | 'image' | 'read
   /** Folders outside of the workspace that are on its PATH, and not on that of the host. */
   programs: readonly string[]
   user: { uid: number; gid: number } | undefined
+  limits: CommandLimits
+  /** Whether bubblewrap can bound a temporary folder. */
+  hasTmpSize: boolean
   command: string
   args: readonly string[]
 }
@@ -58,10 +60,15 @@ export const bwrap = ({
   masked,
   env,
   programs,
+  limits,
+  hasTmpSize,
   command,
   args,
 }: Inside): Invocation => {
   const { byValue, inherited } = variablesOf({ ...env, HOME: home })
+  const memory = (path: string): string[] => [...(hasTmpSize ? ['--size', String(limits.tmpBytes)] : []), '--tmpfs', path]
+  // An empty folder that takes nothing.
+  const hidden = (path: string): string[] => ['--tmpfs', path, '--remount-ro', path]
   return {
     file: 'bwrap',
     env: inherited,
@@ -76,8 +83,10 @@ export const bwrap = ({
       '/proc',
       '--dev',
       '/dev',
-      '--tmpfs',
-      '/tmp',
+      ...memory('/dev/shm'),
+      '--remount-ro',
+      '/dev',
+      ...memory('/tmp'),
       ...[...systemFolders, ...systemFiles, ...(network ? networkFiles : []), ...readable, ...programs].flatMap((path) => [
         '--ro-bind-try',
         path,
@@ -86,9 +95,10 @@ export const bwrap = ({
       ...(access === 'none' ? [] : [access === 'ro' ? '--ro-bind' : '--bind', workspace, workspace]),
       ...(access === 'none'
         ? []
-        : masked.flatMap(({ name, isFolder }) =>
-            isFolder ? ['--tmpfs', `${workspace}/${name}`] : ['--ro-bind', '/dev/null', `${workspace}/${name}`],
-          )),
+        : masked.flatMap(({ name, isFolder }) => (isFolder ? hidden(`${workspace}/${name}`) : ['--ro-bind', '/dev/null', `${workspace}/${name}`]))),
+      // All that is memory of the machine and has no size.
+      '--remount-ro',
+      '/',
       '--chdir',
       access === 'none' ? home : `${workspace}/${folder}`,
       ...byValue.flatMap(([name, value]) => ['--setenv', name, value]),
@@ -100,11 +110,22 @@ export const bwrap = ({
 }
 
 /** podman takes the words of docker. An image is never fetched: that would be a download that nobody asked for. */
-export const container = (
-  kind: 'docker' | 'podman',
-  name: string,
-  { access = 'rw', network = false, image = defaultImage, readable = [], workspace, folder, masked, env, programs, user, command, args }: Inside,
-): Invocation => {
+export const container = (kind: 'docker' | 'podman', name: string, inside: Inside): Invocation => {
+  const {
+    access = 'rw',
+    network = false,
+    image = defaultImage,
+    readable = [],
+    workspace,
+    folder,
+    masked,
+    env,
+    programs,
+    user,
+    command,
+    args,
+  } = inside
+  const { processes, memoryBytes, cpuMs, fileBytes, tmpBytes } = inside.limits
   // That of the host means nothing in an image.
   const PATH = programs.length > 0 ? { PATH: [...programs, imagePath].join(':') } : {}
   const { PATH: _, ...others } = env
@@ -121,9 +142,16 @@ export const container = (
       `--network=${network ? (kind === 'podman' ? 'slirp4netns' : 'bridge') : 'none'}`,
       '--cap-drop=ALL',
       '--security-opt=no-new-privileges',
-      '--pids-limit=512',
+      // Its init is one more.
+      `--pids-limit=${processes + 1}`,
+      `--memory=${memoryBytes}b`,
+      `--memory-swap=${memoryBytes}b`,
+      `--ulimit=fsize=${fileBytes}:${fileBytes}`,
+      '--ulimit=core=0:0',
+      ...(cpuMs === undefined ? [] : [`--ulimit=cpu=${Math.ceil(cpuMs / 1000)}:${Math.ceil(cpuMs / 1000) + 1}`]),
+      `--shm-size=${tmpBytes}b`,
       '--read-only',
-      '--tmpfs=/tmp',
+      `--tmpfs=/tmp:size=${tmpBytes}`,
       ...(user && kind === 'docker' ? [`--user=${user.uid}:${user.gid}`] : []),
       ...(kind === 'podman' ? ['--userns=keep-id'] : []),
       ...[...readable, ...programs].map((path) => bind(path, path, true)),
@@ -132,7 +160,7 @@ export const container = (
         : [
             bind(workspace, mount, access === 'ro'),
             ...masked.map(({ name: hidden, isFolder }) =>
-              isFolder ? `--mount=type=tmpfs,target=${mount}/${hidden}` : bind('/dev/null', `${mount}/${hidden}`, true),
+              isFolder ? `--mount=type=tmpfs,target=${mount}/${hidden},tmpfs-size=65536` : bind('/dev/null', `${mount}/${hidden}`, true),
             ),
           ]),
       `--workdir=${access === 'none' ? home : `${mount}/${folder}`}`,

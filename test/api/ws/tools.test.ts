@@ -188,6 +188,27 @@ test('[CH-97, CH-98] where commands run is configured, while nothing restarts, f
   expect(await firm.call('run_command', { command: 'touch', args: ['made'] })).toContain('"sandbox":"off"')
 })
 
+test('[CH-97, CH-98] limits of commands are configured while nothing restarts, for agents that set none', async () => {
+  const bench = await aBench({ bench: { shell: { approval: false }, sandbox: 'off' } })
+  const own = await aBench({ bench: { shell: { approval: false }, sandbox: { mode: 'off', limits: { fileBytes: 1_048_576 } } } })
+  const write = { command: 'truncate', args: ['-s', '500000', 'made'] }
+  for (const { request } of [bench, own])
+    expect(
+      await request('config.set', {
+        key: 'agents.defaults.sandbox.limits.fileBytes',
+        value: 8192,
+        baseHash: (await request('config.get')).payload.hash,
+      }),
+    ).toMatchObject({ ok: true })
+
+  const answer = await bench.call('run_command', write)
+
+  expect(answer).toContain('"code":"sandbox_limit"')
+  expect(answer).toContain('8 KiB for one file')
+  expect(answer).toContain('sandbox.limits.fileBytes')
+  expect(await own.call('run_command', write)).toContain('"exitCode":0')
+})
+
 test('the tools of a session are those of the agent that its key names', async () => {
   const tool = (name: string) => aTool(name, 'plugin')
   const agents = ['main', 'coder'].map((name) => agent({ name, model: 'test/model', tools: [tool(`of_${name}`)] }))

@@ -22,3 +22,19 @@ test('[CH-98] the doctor says which sandbox there is, and whose commands have no
     works ? [] : [expect.objectContaining({ status: 'bad', hint: expect.stringMatching(/\S/) })],
   )
 })
+
+test('[CH-98] the doctor shows which mechanism enforces each limit of commands', async () => {
+  const all = await findings(agent({ name: 'free', bench: { shell: true, sandbox: 'off' } }))
+
+  const { message, rows = [] } = all.find(({ check, message }) => check === 'sandbox limits' && message.startsWith('off: ')) ?? {}
+  expect(message).toMatch(/^off: \d enforced by the kernel, \d watched by the node, \d not enforced$/)
+  expect(new Set(rows.map(({ limit }) => limit))).toEqual(
+    new Set(['processes', 'memoryBytes', 'cpuMs', 'fileBytes', 'tmpBytes', 'timeoutMs', 'workspaceBytes', 'freeBytes']),
+  )
+  expect(rows).toContainEqual({
+    limit: 'processes',
+    value: 512,
+    enforcement: expect.stringMatching(/^(?:kernel|watched|none)$/),
+    by: expect.any(String),
+  })
+})

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { commandLimits } from '../../../src/tools/shell/limits.rules.ts'
 import { bwrap, container, type Inside } from '../../../src/tools/shell/sandbox.rules.ts'
 
 const inside: Inside = {
@@ -13,6 +14,8 @@ const inside: Inside = {
   user: { uid: 1000, gid: 100 },
   command: 'git',
   args: ['log', '; rm -rf /'],
+  limits: commandLimits(),
+  hasTmpSize: true,
 }
 
 test('a container has the workspace and nothing else, no network, no rights, and an image that is there', () => {
@@ -29,7 +32,7 @@ test('a container has the workspace and nothing else, no network, no rights, and
       '--user=1000:100',
       '--name=c1',
       '--mount=type=bind,"source=/srv/my, desk",target=/workspace',
-      '--mount=type=tmpfs,target=/workspace/.statecast',
+      '--mount=type=tmpfs,target=/workspace/.statecast,tmpfs-size=65536',
       '--mount=type=bind,source=/dev/null,target=/workspace/.env,readonly',
       '--workdir=/workspace/notes',
       'LANG=C',
