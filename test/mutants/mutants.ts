@@ -399,7 +399,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'leave the commands of a killed node',
-    file: 'tools/shell/guard.ts',
+    file: 'tools/guard.ts',
     find: '  entries.set(id, line)\n  send(',
     replace: '  entries.set(id, line)\n  void (',
     tests: ['test/tools/shell/limits.test.ts'],

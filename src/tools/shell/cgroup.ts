@@ -88,6 +88,7 @@ let count = 0
 const pidsIn = (folder: string): number[] => (read(join(folder, 'cgroup.procs')) ?? '').split('\n').filter(Boolean).map(Number)
 
 const killAll = (folder: string): void => {
+  if (pidsIn(folder).length === 0) return
   if (write(join(folder, 'cgroup.kill'), 1)) return
   // Without room for one more process a program that multiplies loses the race.
   write(join(folder, 'pids.max'), 0)

@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { guardUntilEnd } from '../guard.ts'
 import { watchGrowth } from './disk-growth.ts'
-import { guardUntilEnd } from './guard.ts'
 import { programText, type ResourceLimits } from './launcher.rules.ts'
 import { type Launcher, prepareLauncher, takeLauncher } from './launcher.ts'
 import { type CommandLimits, type LimitName, limitOfEnd, type Machine, type SandboxKind } from './limits.rules.ts'
@@ -57,6 +57,7 @@ export const boundCommand = async (options: Options, { machine, parents } = this
   let tree: ReturnType<typeof processTree> | undefined
   let timer: NodeJS.Timeout | undefined
   let over = false
+  let counted: { met: LimitName | undefined } | undefined
   const needsTree = !inContainer && machine.hasProc && (limits.cpuMs !== undefined || machine.controllers.length < 2)
   const pids = () => launcher?.cgroup?.pids() ?? tree?.sample().pids ?? []
   const look = async (): Promise<LimitName | undefined> => {
@@ -102,10 +103,12 @@ export const boundCommand = async (options: Options, { machine, parents } = this
       timer = setTimeout(() => void again(), lookMs)
     },
     kill: () => {
+      // Once it is killed, the kernel also counts what its last processes tried in vain.
+      counted ??= { met: launcher?.cgroup?.met() }
       if (launcher?.cgroup) launcher.cgroup.kill()
       else if (mark !== undefined) tree?.kill()
     },
-    metAtEnd: (ended) => launcher?.cgroup?.met() ?? limitOfEnd(ended, kind, machine),
+    metAtEnd: (ended) => (counted ? counted.met : launcher?.cgroup?.met()) ?? limitOfEnd(ended, kind, machine),
     close: async () => {
       over = true
       clearTimeout(timer)

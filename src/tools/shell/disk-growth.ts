@@ -7,10 +7,10 @@ import type { LimitName } from './limits.rules.ts'
 /** A folder that may grow by so many bytes. */
 type Place = { folder: string; limit: LimitName; bytes: number }
 
-/** Of a folder that is not there, nothing is lost. */
-const freeOf = async (folder: string): Promise<number> => {
+/** Free bytes where a folder lies; undefined where it is not there. */
+const measureFree = async (folder: string): Promise<number | undefined> => {
   const found = await statfs(folder).catch(() => undefined)
-  return found === undefined ? Number.POSITIVE_INFINITY : found.bavail * found.bsize
+  return found && found.bavail * found.bsize
 }
 
 const blockBytes = 512
@@ -82,9 +82,11 @@ export const watchGrowth = async (
   places: readonly Place[],
   keepFree: number,
   now: number,
+  freeOf = measureFree,
 ): Promise<(pids: () => readonly number[]) => Promise<LimitName | undefined>> => {
   const since = now - lagMs
-  const watched = await Promise.all(places.map(async (place) => ({ ...place, freeBytes: await freeOf(place.folder), isCounting: false })))
+  const found = await Promise.all(places.map(async (place) => ({ ...place, freeBytes: await freeOf(place.folder), isCounting: false })))
+  const watched = found.flatMap((place) => (place.freeBytes === undefined ? [] : [{ ...place, freeBytes: place.freeBytes }]))
   const [first] = watched
   const floor = first && first.limit === 'workspaceBytes' ? Math.min(keepFree, first.freeBytes / 2) : 0
   let passed: LimitName | undefined
@@ -99,6 +101,7 @@ export const watchGrowth = async (
   return async (pids) => {
     for (const place of watched) {
       const free = await freeOf(place.folder)
+      if (free === undefined) continue
       if (place === first && free < floor) return 'freeBytes'
       if (place.isCounting || place.freeBytes - free <= place.bytes) continue
       place.isCounting = true

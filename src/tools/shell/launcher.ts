@@ -3,8 +3,8 @@
  * while none is waiting.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { guardUntilEnd } from '../guard.ts'
 import { type Cgroup, type CgroupParents, makeCgroup } from './cgroup.ts'
-import { guardUntilEnd } from './guard.ts'
 import { joinText } from './launcher.rules.ts'
 
 export type Launcher = {

@@ -11,6 +11,7 @@ import { benchTools } from '../../../src/tools/bench.ts'
 import { createTools } from '../../../src/tools/registry.ts'
 import { findCgroups, makeCgroup } from '../../../src/tools/shell/cgroup.ts'
 import { boundCommand } from '../../../src/tools/shell/command-bounds.ts'
+import { watchGrowth } from '../../../src/tools/shell/disk-growth.ts'
 import { trySandboxes } from '../../../src/tools/shell/find-sandbox.ts'
 import { commandLimits } from '../../../src/tools/shell/limits.rules.ts'
 import { type FoundMachine, thisMachine } from '../../../src/tools/shell/machine.ts'
@@ -303,6 +304,35 @@ describe.skipIf(!isLinux)('a node that is killed', () => {
     child.kill('SIGKILL')
 
     await expect.poll(() => asked().some((line) => line.startsWith('kill statecast-')), { timeout: 5_000 }).toBe(true)
+  })
+})
+
+test.skipIf(!isLinux)('a command whose background work still starts processes at its end has met no limit', async () => {
+  const script = '(while :; do sleep 0.001; done) > /dev/null 2>&1 & sleep 0.1; exec 2>&-; echo done'
+
+  expect(await run('off', script, { processes: 30 })).toMatchObject({ exitCode: 0, stdout: 'done\n' })
+})
+
+describe('a disk that becomes full', () => {
+  /** A look at a disk with so much free space, one value a look. */
+  const looks = async (keepFree: number, ...free: number[]) => {
+    const folder = aWorkspace()
+    const places = [
+      { folder, limit: 'workspaceBytes' as const, bytes: 1e12 },
+      { folder: '/missing', limit: 'tmpBytes' as const, bytes: 1 },
+    ]
+    const look = await watchGrowth(places, keepFree, Date.now(), (path) => Promise.resolve(path === folder ? free.shift() : undefined))
+    const found: unknown[] = []
+    while (free.length > 0) found.push(await look(() => []))
+    return found
+  }
+
+  test('ends the command before it is', async () => {
+    expect(await looks(500, 10_000, 900, 501, 499)).toEqual([undefined, undefined, 'freeBytes'])
+  })
+
+  test('leaves half of the little that was free', async () => {
+    expect(await looks(500, 300, 151, 149)).toEqual([undefined, 'freeBytes'])
   })
 })
 

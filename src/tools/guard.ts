@@ -1,12 +1,15 @@
 /**
  * A shell beside the node that ends what the node started, once the node is gone: its input ends with this process, however that ends. It starts with the
- * first command.
+ * first program.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 
-/** What is to be ended: a process group, a cgroup with its folder, processes that carry a mark in their environment, a container. */
+/**
+ * What is to be ended: a process group, one of a server that may still finish its work, a cgroup with its folder, processes that carry a mark in their
+ * environment, a container.
+ */
 type Guarded =
-  | { kind: 'group'; target: number }
+  | { kind: 'group' | 'server'; target: number }
   | { kind: 'cgroup'; target: string }
   | { kind: 'mark'; target: string }
   | { kind: 'container'; target: string; program: string }
@@ -27,6 +30,8 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
     target=\${rest#* }
     case \${rest%% *} in
       group) kill -s KILL -- "-$target" ;;
+      server)
+        case $round in 1) kill -s TERM -- "-$target" ;; 10) kill -s KILL -- "-$target" ;; esac ;;
       cgroup)
         [ -d "$target" ] || continue
         [ -f "$target/pids.max" ] && echo 0 > "$target/pids.max"
