@@ -74,7 +74,7 @@ export const boundCommand = async (options: Options, { machine, parents } = this
   }
   return {
     limits,
-    start: ({ file, args, env, cwd }) => {
+    start: ({ file, args, env, cwd, filter }) => {
       if (inContainer || !machine.hasShell) {
         if (container !== undefined) ends.push(guardUntilEnd({ kind: 'container', program: file, target: container }))
         const options = { env, stdio: ['ignore' as const, 'pipe' as const, 'pipe' as const], detached: true, windowsHide: true }
@@ -84,7 +84,7 @@ export const boundCommand = async (options: Options, { machine, parents } = this
       launcher.cgroup?.limit(bounded)
       const { child } = launcher
       const marked = mark === undefined ? env : { ...env, [markVariable]: mark }
-      child.stdin?.end(programText({ file, args, env: marked, cwd, limits: resourceLimits(limits, machine) }))
+      child.stdin?.end(programText({ file, args, env: marked, cwd, filter, limits: resourceLimits(limits, machine) }))
       if (child.pid === undefined) return child
       if (machine.hasProc) tree = processTree(child.pid, mark)
       if (!launcher.cgroup) ends.push(guardUntilEnd({ kind: 'group', target: child.pid }))

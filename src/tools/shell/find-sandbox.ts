@@ -5,8 +5,9 @@ import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { commandLimits, type SandboxKind } from './limits.rules.ts'
 import { runProcess } from './process.ts'
 import { bwrap, defaultImage, type Inside, type Invocation } from './sandbox.rules.ts'
+import { seccompFilter } from './seccomp.rules.ts'
 
-/** @property hasTmpSize whether it bounds temporary folders */
+/** @property hasTmpSize whether it bounds temporary folders, and filters system calls */
 export type SandboxFinding = { kind: SandboxKind; works: boolean; hasTmpSize?: boolean; why?: string; hint?: string }
 
 const probeMs = 5_000
@@ -19,9 +20,10 @@ const trySandbox = async (kind: SandboxKind, image = defaultImage): Promise<Sand
   const probe = kind === 'bwrap' ? bwrap(nothing) : { file: kind, args: ['image', 'inspect', '--format', '{{.Id}}', image] }
   const failure = await failureOf(probe)
   if (failure === undefined) return { kind, works: true, hasTmpSize: true }
-  // Older ones have no size for it.
-  if (failure.includes('--size') && (await failureOf(bwrap({ ...nothing, hasTmpSize: false }))) === undefined)
-    return { kind, works: true, hasTmpSize: false }
+  // Older ones have no size for it, and older kernels no filters.
+  const isOld =
+    kind === 'bwrap' && failure !== 'missing' && (await failureOf(bwrap({ ...nothing, hasTmpSize: false, filter: undefined }))) === undefined
+  if (isOld) return { kind, works: true, hasTmpSize: false }
   if (failure === 'missing') return { kind, works: false, why: 'it is not installed', hint: installing[kind] }
   const why = failure.trim().split('\n').at(-1)?.slice(0, 300) || 'it failed without a word'
   return { kind, works: false, why, hint: mending(kind, why, image) }
@@ -37,11 +39,12 @@ const nothing: Inside = {
   user: undefined,
   limits: commandLimits(),
   hasTmpSize: true,
+  filter: seccompFilter(process.arch),
   command: 'true',
   args: [],
 }
 
-const failureOf = async (invocation: Pick<Invocation, 'file' | 'args'>): Promise<string | undefined> => {
+const failureOf = async (invocation: Pick<Invocation, 'file' | 'args' | 'filter'>): Promise<string | undefined> => {
   try {
     const env = hostEnv()
     const { exitCode, stderr } = await runProcess({ ...invocation, env, outputBytesMax: 4000, signal: AbortSignal.timeout(probeMs) })

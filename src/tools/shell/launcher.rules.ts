@@ -1,6 +1,6 @@
 /** The text for a shell that joins cgroups, lowers its resource limits, and becomes a program. */
 import type { CommandLimits } from './limits.rules.ts'
-import type { Invocation } from './sandbox.rules.ts'
+import { filterDescriptor, type Invocation } from './sandbox.rules.ts'
 
 /** One word to a shell, of any text without NUL. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
@@ -33,13 +33,13 @@ const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 type Program = Invocation & { cwd: string | undefined; limits: ResourceLimits }
 
 /** Variables whose names no shell takes are left out. */
-export const programText = ({ file, args, env, cwd, limits }: Program): string =>
+export const programText = ({ file, args, env, cwd, filter, limits }: Program): string =>
   [
     ...limitsText(limits),
     ...(cwd === undefined ? [] : [`cd ${quoted(cwd)} || exit ${notPrepared}`]),
     'unset PWD OLDPWD SHLVL',
     ...Object.entries(env).flatMap(([name, value]) => (variableName.test(name) ? [`export ${name}=${quoted(value)}`] : [])),
-    `exec ${[file, ...args].map(quoted).join(' ')} </dev/null`,
+    `exec ${[file, ...args].map(quoted).join(' ')} </dev/null${filter === undefined ? ` ${filterDescriptor}<&-` : ''}`,
     '',
   ].join('\n')
 

@@ -24,7 +24,7 @@ let spare: Spare | undefined
 const launch = (parents: CgroupParents): Launcher => {
   const cgroup = parents.folders.size > 0 ? makeCgroup(parents) : undefined
   const unguard = cgroup?.folders.map((target) => guardUntilEnd({ kind: 'cgroup', target })) ?? []
-  const child = spawn('/bin/sh', [], { env: {}, cwd: '/', stdio: 'pipe', detached: true })
+  const child = spawn('/bin/sh', [], { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'pipe', 'pipe'], detached: true })
   // It stops reading once it has become the program.
   child.stdin?.on('error', () => undefined)
   child.stdin?.write(joinText(cgroup?.folders ?? []))
@@ -39,7 +39,7 @@ const launch = (parents: CgroupParents): Launcher => {
 }
 
 type Countable = { ref?(): void; unref?(): void }
-const handlesOf = ({ stdin, stdout, stderr }: ChildProcess): Countable[] => [stdin, stdout, stderr] as unknown as Countable[]
+const handlesOf = ({ stdio }: ChildProcess): Countable[] => stdio as unknown as Countable[]
 
 /** A shell for one command. @throws Error where no cgroup can be made */
 export const takeLauncher = (parents: CgroupParents): Launcher => {

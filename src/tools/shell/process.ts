@@ -1,11 +1,12 @@
 /** One program, run to its end or killed with all that it has begun. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { Writable } from 'node:stream'
 import { messageOf, RuntimeError } from '../../contracts/errors.ts'
 import { boundedOutput } from './bounded-output.ts'
 import type { CommandBounds } from './command-bounds.ts'
 import { notBecome } from './launcher.rules.ts'
 import { type LimitName, limitError } from './limits.rules.ts'
-import type { Invocation } from './sandbox.rules.ts'
+import { filterDescriptor, type Invocation } from './sandbox.rules.ts'
 
 type Started = Invocation & {
   cwd?: string
@@ -26,7 +27,7 @@ const drainMs = 500
  * Runs a program without a shell and without input. Aborting kills its whole process group; so does its end, for what it left running.
  * @throws RuntimeError not_found where there is no such program, sandbox_limit where it met a limit, cancelled
  */
-export const runProcess = ({ file, args, cwd, env, outputBytesMax, signal, onKill, bounds }: Started): Promise<Ended> =>
+export const runProcess = ({ file, args, cwd, env, filter, outputBytesMax, signal, onKill, bounds }: Started): Promise<Ended> =>
   new Promise((resolve, reject) => {
     if (signal.aborted) {
       reject(stopped(file))
@@ -34,10 +35,11 @@ export const runProcess = ({ file, args, cwd, env, outputBytesMax, signal, onKil
     }
     let child: ChildProcess
     try {
-      const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
+      const stdio = ['ignore' as const, 'pipe' as const, 'pipe' as const, ...(filter ? ['pipe' as const] : [])]
       child =
-        bounds?.start({ file, args, env, cwd }) ??
+        bounds?.start({ file, args, env, cwd, filter }) ??
         spawn(file, args, { ...(cwd === undefined ? {} : { cwd }), env, stdio, detached: true, windowsHide: true, shell: false })
+      giveFilter(child, filter)
     } catch (cause) {
       reject(notStarted(file, cause))
       return
@@ -93,6 +95,14 @@ export const runProcess = ({ file, args, cwd, env, outputBytesMax, signal, onKil
     })
     child.once('close', (code, killedBy) => ended(code, killedBy))
   })
+
+/** Ends what a sandbox reads of its filter, also where there is none. */
+const giveFilter = ({ stdio }: ChildProcess, filter: Uint8Array | undefined): void => {
+  const pipe = stdio[filterDescriptor] as Writable | null | undefined
+  // A program that ends early leaves it unread.
+  pipe?.on('error', () => undefined)
+  pipe?.end(filter)
+}
 
 const killGroup = (child: ChildProcess): void => {
   const { pid } = child

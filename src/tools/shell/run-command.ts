@@ -17,6 +17,7 @@ import { type FoundSandbox, findSandbox, hostEnv } from './find-sandbox.ts'
 import { commandLimits, defaultTimeoutMs, type SandboxKind } from './limits.rules.ts'
 import { runProcess } from './process.ts'
 import { bwrap, container, type Inside } from './sandbox.rules.ts'
+import { seccompFilter } from './seccomp.rules.ts'
 
 type ShellSettings = Exclude<BenchOptions['shell'], boolean | undefined> & {
   workspace: Workspace
@@ -97,6 +98,7 @@ export const runCommandTool = ({
                   sandbox,
                   limits,
                   hasTmpSize,
+                  filter: hasTmpSize ? seccompFilter(process.arch) : undefined,
                   programs: addedTo(variables.PATH),
                   env: variables,
                   command,
@@ -150,7 +152,7 @@ const onHost = async <Result>(workspace: Workspace, path: string, work: (cwd: st
   }
 }
 
-type Wanted = Pick<Inside, 'programs' | 'env' | 'command' | 'args' | 'limits' | 'hasTmpSize'> & {
+type Wanted = Pick<Inside, 'programs' | 'env' | 'command' | 'args' | 'limits' | 'hasTmpSize' | 'filter'> & {
   workspace: Workspace
   folder: string
   sandbox: Omit<SandboxOptions, 'limits'>

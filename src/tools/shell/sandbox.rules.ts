@@ -3,7 +3,10 @@ import type { SandboxOptions } from '../../contracts/bench.ts'
 import type { CommandLimits } from './limits.rules.ts'
 
 /** `env` is that of the sandbox's own program, from which those in it have what is no business of a command line: anybody on the machine can read that. */
-export type Invocation = { file: string; args: string[]; env: Record<string, string> }
+/** @property filter what its file descriptor {@link filterDescriptor} gives to read */
+export type Invocation = { file: string; args: string[]; env: Record<string, string>; filter?: Uint8Array | undefined }
+
+export const filterDescriptor = 3
 
 export type Inside = Pick<SandboxOptions, 'access' | 'network' | 'image' | 'readable'> & {
   /** Real path of the workspace, and of the folder in it where the command begins, relative to it with `/`. */
@@ -18,6 +21,8 @@ export type Inside = Pick<SandboxOptions, 'access' | 'network' | 'image' | 'read
   limits: CommandLimits
   /** Whether bubblewrap can bound a temporary folder. */
   hasTmpSize: boolean
+  /** Filter of system calls in bubblewrap. */
+  filter: Uint8Array | undefined
   command: string
   args: readonly string[]
 }
@@ -62,6 +67,7 @@ export const bwrap = ({
   programs,
   limits,
   hasTmpSize,
+  filter,
   command,
   args,
 }: Inside): Invocation => {
@@ -72,7 +78,9 @@ export const bwrap = ({
   return {
     file: 'bwrap',
     env: inherited,
+    filter,
     args: [
+      ...(filter === undefined ? [] : ['--seccomp', String(filterDescriptor)]),
       '--unshare-all',
       ...(network ? ['--share-net'] : []),
       '--die-with-parent',

@@ -141,7 +141,7 @@ test('the text for a shell quotes all that comes from outside', () => {
     'unset PWD OLDPWD SHLVL',
     "export KEY=''\\''; id; '\\'''",
     "exec 'printf' 'it'\\''s' '$(id)' 'a",
-    "b' </dev/null",
+    "b' </dev/null 3<&-",
     '',
   ])
 })

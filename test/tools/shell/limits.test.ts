@@ -174,6 +174,15 @@ describe('[CH-98] in bubblewrap', () => {
     expect(await run('bwrap', script, {}, undefined, workspace)).toMatchObject({ exitCode: 0, stdout: '' })
   })
 
+  test.skipIf(!bwrapWorks)('no space is taken without writing it', async () => {
+    const workspace = aWorkspace()
+
+    const { exitCode, stderr } = await run('bwrap', 'fallocate -l 1M big', {}, undefined, workspace)
+
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('not supported') })
+    expect(await run('bwrap', 'ls -l /proc/self/fd | grep -c " 3 -> pipe" || true', {}, undefined, workspace)).toMatchObject({ stdout: '0\n' })
+  })
+
   test.skipIf(!bwrapWorks)('files of keys at the top of the workspace are empty, whatever follows `.env`', async () => {
     const workspace = aWorkspace()
     const names = ['.env', '.env.local', '.env.production.local', '.envrc', '.env-old']

@@ -16,6 +16,7 @@ const inside: Inside = {
   args: ['log', '; rm -rf /'],
   limits: commandLimits(),
   hasTmpSize: true,
+  filter: undefined,
 }
 
 test('a container has the workspace and nothing else, no network, no rights, and an image that is there', () => {
