@@ -6,7 +6,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Registry, Transport } from '../../src/contracts/transport.ts'
 import { systemEnvironment } from '../../src/runtime/system-environment.ts'
 import { virtualClock } from '../../src/testing/virtual-clock.ts'
-import { natsHighWater } from '../../src/transport/nats/high-water.ts'
+import { openMemory } from '../../src/transport/memory/open.ts'
+import { type HighWater, markKey, natsHighWater } from '../../src/transport/nats/high-water.ts'
 import type { Link } from '../../src/transport/nats/link.ts'
 import { namesOf } from '../../src/transport/nats/names.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
@@ -119,4 +120,55 @@ test('[INV-20] a leader that was voted out and does not know it yet is no reason
   await mark.stop()
 
   await expect(atStart([18])).rejects.toMatchObject({ code: 'corrupt_at', data: { found: 18, known: 20 } })
+})
+
+/** Nodes on one registry whose stream is at message 5, and the mark that stands there. @param between what happens once a node has read the mark */
+const marking = async (between: () => Promise<unknown> = async () => undefined) => {
+  const clock = virtualClock()
+  const { registry } = await openMemory({ environment: anEnvironment({ clock }) })
+  const link = { jsm: { streams: { info: async () => ({ state: { last_seq: 5 } }) } } } as unknown as Link
+  const read = async (key: string) => {
+    const found = await registry.get(key)
+    await between()
+    return found
+  }
+  const node = (on: Registry = registry) => clock.until(natsHighWater(link, namesOf('statecast'), on, { clock, log: systemEnvironment().log }))
+  return { clock, node, slow: { ...registry, get: read }, mark: async () => Number((await registry.get(markKey))?.value ?? 0) }
+}
+
+test('[INV-20] a node that has written less than another one never puts the mark back', async () => {
+  const { clock, node, mark } = await marking()
+  const [far, near] = [await node(), await node()]
+  far.reached(20, 5)
+  await clock.advance(1_000)
+  expect(await mark()).toBe(20)
+
+  near.reached(7, 5)
+  await clock.advance(1_000)
+
+  expect(await mark()).toBe(20)
+  near.reached(8, 7)
+  await near.stop()
+  expect(await mark()).toBe(20)
+})
+
+test.each([
+  ['more', 20, 20],
+  ['less', 6, 10],
+])('[INV-20] of two nodes that raise the mark at once, where the other has written %s, the higher place stands', async (_, other, stands) => {
+  let others: HighWater | undefined
+  const { clock, node, slow, mark } = await marking(async () => {
+    // It reads and writes while the first one is between its reading and its writing.
+    const now = others
+    others = undefined
+    now?.reached(other, 5)
+    await now?.stop()
+  })
+  const ours = await node(slow)
+  others = await node()
+  ours.reached(10, 5)
+
+  await clock.advance(1_000)
+
+  expect(await mark()).toBe(stands)
 })

@@ -52,12 +52,18 @@ export const natsHighWater = async (
   let highest = 0
   let written = known
   let pending: unknown
-  /** Never lower than it is: another node may have seen more. */
+  /** Never lower than it is: another node may have seen more. One that was first may have seen less, so the mark is read again where it refuses ours. */
   const write = async (): Promise<void> => {
-    const found = await registry.get(markKey)
-    const there = Number(found?.value ?? 0)
-    if (there < highest) await registry.put(markKey, String(highest), { expected: found?.revision ?? 0 })
-    written = Math.max(there, highest)
+    for (;;) {
+      const wanted = highest
+      const found = await registry.get(markKey)
+      const there = Number(found?.value ?? 0)
+      written = Math.max(written, there)
+      if (written >= wanted) return
+      if ((await registry.put(markKey, String(wanted), { expected: found?.revision ?? 0 })) === undefined) continue
+      written = wanted
+      return
+    }
   }
   const quietly = (): Promise<void> =>
     write().catch((error: unknown) => {
