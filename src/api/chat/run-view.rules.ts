@@ -10,6 +10,7 @@ import type { TurnOutput } from '../../contracts/turn.ts'
 
 import { withoutInlineData } from '../inline-data.rules.ts'
 import { shownOutput } from './shown-output.rules.ts'
+import type { RunSoFar } from './watcher.ts'
 
 type Said<Type extends SessionOutput['type']> = Extract<SessionOutput, { type: Type }>
 type Spoken = Extract<ChatBlock, { type: 'text' | 'thinking' }>
@@ -185,6 +186,11 @@ export class RunView {
     }
     this.tools.set(callId, event)
     return event
+  }
+
+  /** What a watcher is shown that comes now: nothing of a run that is hidden while it goes on. */
+  forWatcher(at: number): RunSoFar {
+    return this.isHidden ? { run: null, tools: [] } : { run: this.soFar(at), tools: [...this.tools.values()] }
   }
 
   /** All of it so far. */

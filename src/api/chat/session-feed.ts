@@ -64,6 +64,7 @@ export class SessionFeed {
       'those who watch a session missed something that is read again',
     )
     try {
+      this.#feed.stop()
       this.#feed = this.#runtime.events(this.#session.address, this.#place)
       this.#do(() => this.#joinRun())
     } catch {
@@ -105,8 +106,7 @@ export class SessionFeed {
   }
 
   #soFar(): RunSoFar {
-    const { view } = this.#following ?? {}
-    return view === undefined ? { run: null, tools: [] } : { run: view.soFar(this.#clock.now()), tools: [...view.tools.values()] }
+    return this.#following?.view.forWatcher(this.#clock.now()) ?? { run: null, tools: [] }
   }
 
   #do(task: () => Promise<void>): void {
@@ -191,11 +191,16 @@ export class SessionFeed {
     }
   }
 
-  /** What it is doing, where that has changed; of two of one moment the later one has the later time. */
+  /** What it is doing, where that has changed. */
   #state(name: string, runId: string, at: number): void {
     if (this.#doing.name === name && this.#doing.runId === runId) return
+    this.#tell('session.state', { sessionKey: this.#session.key, state: `running.${name}`, runId, timestamp: this.#does(name, runId, at) })
+  }
+
+  /** @returns since when: of two states of one moment the later one has the later time */
+  #does(name: string, runId: string, at: number): number {
     this.#doing = { name, runId, at: Math.max(at, this.#doing.at + 1) }
-    this.#tell('session.state', { sessionKey: this.#session.key, state: `running.${name}`, runId, timestamp: this.#doing.at })
+    return this.#doing.at
   }
 
   #begin(view: RunView): Following {
@@ -289,7 +294,7 @@ export class SessionFeed {
     if (!view.isHidden || end.message) this.#tell('chat', end)
     // What a command answers ends beside the turn that goes on.
     if (this.#following === undefined)
-      this.#tell('session.state', { sessionKey: this.#session.key, state: 'awaiting-input', timestamp: Math.max(at, this.#doing.at + 1) })
+      this.#tell('session.state', { sessionKey: this.#session.key, state: 'awaiting-input', timestamp: this.#does('', '', at) })
     if (this.isIdle) this.#idle()
   }
 }

@@ -1,7 +1,8 @@
 /** What those who watch are not shown: words for the machine, and that an agent has looked and found nothing. */
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { chat } from '../../../src/chat.ts'
-import { agent, type RuntimeOptions } from '../../../src/index.ts'
+import { agent, type RuntimeOptions, tool } from '../../../src/index.ts'
 import { aGateway } from '../http/harness.ts'
 import { aSocket } from '../ws/a-socket.ts'
 
@@ -87,6 +88,57 @@ test('[CH-68] a heartbeat that finds nothing is not to be seen by those who watc
   expect(socket.events('session.message').filter(({ id }) => id === 'look')).toEqual([])
   expect(ids).toEqual(['k2', 'k2:1'])
 })
+
+test('[CH-68] the calls of tools of a heartbeat are not to be seen by those who watch, nor is that it works', async () => {
+  const look = tool({ name: 'look', description: 'looks', input: z.object({}), execute: () => 'nothing new' })
+  const { socket } = await looks({
+    agents: [agent({ name: 'main', model: 'test/echo', tools: [look] })],
+    models: {
+      'test/echo': ({ messages }) => {
+        const last = messages.at(-1)
+        if (last?.role === 'user' && last.text === 'plain') return { text: 'plain answer' }
+        return last?.role === 'tool' ? { text: 'HEARTBEAT_OK' } : { calls: [{ name: 'look' }] }
+      },
+    },
+  })
+
+  expect(socket.events('session.tool')).toEqual([])
+  expect(socket.events('session.state').filter(({ runId }) => runId === 'look')).toEqual([])
+})
+
+test.each(['where another one watches already', 'where none watches yet'])(
+  '[CH-68] a watcher that comes while a heartbeat calls a tool is not shown it, %s',
+  async (where) => {
+    const [gate, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const look = tool({
+      name: 'look',
+      description: 'looks',
+      input: z.object({}),
+      execute: async () => {
+        begun.resolve()
+        await gate.promise
+        return 'nothing new'
+      },
+    })
+    const agents = [agent({ name: 'main', model: 'test/echo', tools: [look] })]
+    const answer: NonNullable<RuntimeOptions['models']>[string] = ({ messages }) =>
+      messages.at(-1)?.role === 'tool' ? { text: 'HEARTBEAT_OK' } : { calls: [{ name: 'look' }] }
+    const { gateway, runtime } = await aGateway({}, { agents, models: { 'test/echo': answer } })
+    const [first, late] = [await aSocket(gateway.url), await aSocket(gateway.url)]
+    if (where === 'where another one watches already') await first.request('chat.subscribe', { sessionKey: 'main' })
+    const run = await runtime.session('main').send('look around', { idempotencyKey: 'look', heartbeat: true })
+    await begun.promise
+
+    const { payload } = await late.request('chat.subscribe', { sessionKey: 'main' })
+    gate.resolve()
+    await run.result()
+    await late.request('health')
+
+    expect(payload).toMatchObject({ run: null, tools: [] })
+    expect(late.events('session.tool')).toEqual([])
+    expect(late.events('chat')).toEqual([])
+  },
+)
 
 test('[CH-68] of a heartbeat that has something to say the end is shown', async () => {
   const { socket, ids } = await looks(app('The build is red.'))
