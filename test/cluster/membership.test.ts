@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest'
 import { Membership, nodeTtlMs } from '../../src/cluster/membership.ts'
 import { type NodeRecord, roles } from '../../src/contracts/placement.ts'
-import type { Registry } from '../../src/contracts/transport.ts'
+import type { Registry, RegistryChange } from '../../src/contracts/transport.ts'
 import { openMemory } from '../../src/transport/memory/open.ts'
 import { aManualClock, anEnvironment, aSignal } from '../transport/harness.ts'
 
@@ -68,6 +68,130 @@ test('a lease counts while its holder is alive; of two who write it at once one 
   expect(a.lease(7)).toEqual(b.lease(7))
   expect(a.holder(7)).toBe(a.lease(7).holder === 'a' ? 'a' : undefined)
   expect(a.holder(8)).toBeUndefined()
+})
+
+/** A registry whose next read of `key` returns what stands there now, but only once `then` has run: another node writes in between. */
+const readBefore = (registry: Registry, key: string, then: () => Promise<unknown>): Registry => {
+  let held = true
+  return {
+    ...registry,
+    async get(asked) {
+      const found = await registry.get(asked)
+      if (asked === key && held) {
+        held = false
+        await then()
+      }
+      return found
+    },
+  }
+}
+
+test.each(['a first lease', 'a lease that another node held'])(
+  '[INV-5] a node that read %s before another node wrote it does not write over that',
+  async (what) => {
+    const { registry, deaf, member } = await open()
+    const b = await member()
+    await b.announce(record('b'), 0)
+    if (what !== 'a first lease') await b.write(7, () => ({ holder: 'c', previous: null }))
+    const a = await member(readBefore(deaf, 'leases/7', () => b.write(7, () => ({ holder: 'b', previous: null }))))
+    await a.announce(record('a'), 0)
+
+    const lease = await a.write(7, (found) => (a.isAlive(found.holder) ? undefined : { holder: 'a', previous: null }))
+
+    expect(lease.holder).toBe('b')
+    expect(JSON.parse((await registry.get('leases/7'))?.value ?? 'null')).toMatchObject({ holder: 'b' })
+    expect([a.holder(7), b.holder(7)]).toEqual(['b', 'b'])
+  },
+)
+
+test('a change that arrives late replaces neither a newer lease nor a newer record of a node', async () => {
+  const { registry, member } = await open()
+  const a = await member()
+  const late: RegistryChange[] = []
+  const changes = new Map<string, (change: RegistryChange) => void>()
+  const b = await member({
+    ...registry,
+    watch: (prefix, listener) => {
+      changes.set(prefix, listener)
+      return registry.watch(prefix, (change) => {
+        late.push(change)
+        listener(change)
+      })
+    },
+  })
+  const first = await a.announce(record('a'), 0)
+  await a.write(3, () => ({ holder: 'a', previous: null }))
+  await a.announce({ ...record('a'), draining: true }, first as number)
+  await a.write(3, () => ({ holder: null, previous: 'a' }))
+  await vi.waitFor(() => expect(late).toHaveLength(4))
+
+  for (const change of late.slice(0, 2)) changes.get(change.key.slice(0, change.key.indexOf('/') + 1))?.(change)
+
+  expect(b.lease(3)).toEqual({ holder: null, previous: 'a' })
+  expect(b.members.nodes).toMatchObject([{ id: 'a', draining: true }])
+})
+
+test('an expiry that arrives after the node has announced itself again does not make it gone', async () => {
+  const { registry, member } = await open()
+  const changes = new Map<string, (change: RegistryChange) => void>()
+  const b = await member({
+    ...registry,
+    watch: (prefix, listener) => {
+      changes.set(prefix, listener)
+      return registry.watch(prefix, listener)
+    },
+  })
+  const a = await member()
+  const first = (await a.announce(record('a'), 0)) as number
+  await a.announce(record('a'), first)
+  await vi.waitFor(() => expect(b.isAlive('a')).toBe(true))
+
+  changes.get('nodes/')?.({ key: 'nodes/a', value: undefined, revision: first })
+
+  expect(b.isAlive('a')).toBe(true)
+})
+
+test('a node that announces itself while it is dismissed for its silence stays', async () => {
+  const { member } = await open()
+  const [a, b] = [await member(), await member()]
+  const first = (await a.announce(record('a'), 0)) as number
+  await a.announce(record('a'), first)
+
+  await b.dismiss('a', first)
+
+  expect([a.isAlive('a'), b.isAlive('a')]).toEqual([true, true])
+  await b.refresh()
+  expect(b.isAlive('a')).toBe(true)
+})
+
+test('a look at everything forgets no node and no lease that came while it looked', async () => {
+  const { registry, deaf, member } = await open()
+  const a = await member()
+  const changes = new Map<string, (change: RegistryChange) => void>()
+  let meanwhile: (() => Promise<unknown>) | undefined
+  const b = await member({
+    ...deaf,
+    watch: (prefix, listener) => {
+      changes.set(prefix, listener)
+      return () => undefined
+    },
+    list: async (prefix) => {
+      const found = await registry.list(prefix)
+      if (prefix !== 'nodes/') await meanwhile?.()
+      return found
+    },
+  })
+  await a.announce(record('a'), 0)
+  await b.refresh()
+  await registry.delete('nodes/a')
+  meanwhile = async () => {
+    const revision = await registry.put('nodes/a', JSON.stringify(record('a')), {})
+    changes.get('nodes/')?.({ key: 'nodes/a', value: JSON.stringify(record('a')), revision })
+  }
+
+  await b.refresh()
+
+  expect(b.isAlive('a')).toBe(true)
 })
 
 test('word that got lost is made good by a look at everything', async () => {

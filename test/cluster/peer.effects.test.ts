@@ -74,6 +74,33 @@ test('a node in time is not asked, and one that has spoken again is not buried f
   stop()
 })
 
+test('a node that was suspected in vain is asked again: it is killed afterwards, and is gone before its word expires', async () => {
+  let connected = true
+  const { me, pass, stop, asked } = await open(() => connected)
+  await pass(1_300)
+  expect(asked()).toBeGreaterThan(0)
+  expect(me.isAlive('other')).toBe(true)
+
+  connected = false
+  await pass(1_200)
+
+  expect(1_300 + 1_200).toBeLessThan(nodeTtlMs)
+  expect(me.isAlive('other')).toBe(false)
+  stop()
+})
+
+test('a node that closes asks about no other node any more', async () => {
+  const { pass, stop, asked } = await open(() => true)
+  await pass(1_300)
+  const before = asked()
+  expect(before).toBeGreaterThan(0)
+
+  stop()
+  await pass(1_000)
+
+  expect(asked()).toBe(before)
+})
+
 test('[INV-5] nobody is gone for others while it is sure of its place', async () => {
   const { me, other, pass, stop } = await open(() => false)
   let both = 0

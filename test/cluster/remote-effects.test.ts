@@ -3,10 +3,18 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import type { PlaceableEffect, PlaceableScope } from '../../src/actors/index.ts'
+import { Membership } from '../../src/cluster/membership.ts'
+import { openWorker, remoteEffect } from '../../src/cluster/remote-effects.ts'
+import { RuntimeError } from '../../src/contracts/errors.ts'
+import { roles } from '../../src/contracts/placement.ts'
+import { subjects } from '../../src/contracts/subjects.ts'
 import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../src/index.ts'
+import type { TurnEffects } from '../../src/machines/index.ts'
 import { partsOf } from '../../src/runtime/index.ts'
 import { systemEnvironment } from '../../src/runtime/system-environment.ts'
 import { createMemoryStore, openMemory } from '../../src/transport/memory/open.ts'
+import { afterThisTest } from '../support/cleanup.ts'
 
 let store = createMemoryStore()
 const running: Runtime[] = []
@@ -17,8 +25,9 @@ afterEach(async () => {
 
 const words = Array.from({ length: 10_000 }, (_, word) => word).join(' ')
 
-type Story = { said: string[]; tools: string[]; gate: Promise<void> }
-const aStory = (gate: Promise<void> = Promise.resolve()): Story => ({ said: [], tools: [], gate })
+/** `stopped` are the nodes whose tool was told to stop. */
+type Story = { said: string[]; tools: string[]; stopped: string[]; gate: Promise<void> }
+const aStory = (gate: Promise<void> = Promise.resolve()): Story => ({ said: [], tools: [], stopped: [], gate })
 
 /** A node that writes down what it does. */
 const node = async (name: string, story: Story, options: RuntimeOptions): Promise<Runtime> => {
@@ -30,6 +39,7 @@ const node = async (name: string, story: Story, options: RuntimeOptions): Promis
     execute: async ({ amount }, { signal, progress }) => {
       story.tools.push(name)
       progress('counting')
+      signal.addEventListener('abort', () => void story.stopped.push(name))
       await Promise.race([story.gate, new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))))])
       return `${name} paid ${amount}`
     },
@@ -117,6 +127,24 @@ test('the node that does the work dies: another one does it', async () => {
   expect((await run.result()).text).toBe('spare: spare paid 7')
 })
 
+test('the node that asked dies: the work that another node does for it is stopped', async () => {
+  const story = aStory(new Promise(() => undefined))
+  const here = await node('here', story, lease)
+  const there = await node('there', story, hands)
+  const run = await here.session('s').send('pay')
+  run.result().catch(() => undefined)
+  await vi.waitFor(() => expect(story.tools).toEqual(['there']))
+  const { id } = here.nodes().find(({ roles }) => roles.includes('session')) as { id: string }
+
+  // As a kill does: it can say nothing any more when its turns end.
+  await partsOf(here).transport.close()
+  partsOf(here).host.abandon()
+  // Its record would expire on its own, after seconds.
+  await partsOf(there).transport.registry.delete(`nodes/${id}`)
+
+  await vi.waitFor(() => expect(story.stopped).toEqual(['there']), 2_000)
+})
+
 test('a node that drains ends the work that it has begun, and takes no more', async () => {
   const gate = Promise.withResolvers<void>()
   const story = aStory(gate.promise)
@@ -172,4 +200,152 @@ test('without anybody who does it a turn waits for one to come', async () => {
   await node('there', story, hands)
 
   expect((await run.result()).text).toBe('there: there paid 7')
+})
+
+/** One effect on another node, over the real bus: `work` is what that node does, `scope` what the caller gives it. */
+const elsewhere = async (work: PlaceableEffect<unknown, unknown>, scope: Partial<PlaceableScope<unknown>>) => {
+  const environment = { ...systemEnvironment(), ...lines() }
+  const { bus, registry, close } = await openMemory({ environment, store, shared: true })
+  afterThisTest(close)
+  const member = async (me: string) => {
+    // Without a time to live: it is there for as long as a test of this file takes.
+    await registry.put(`nodes/${me}`, JSON.stringify({ id: me, roles, host: 'h', pid: 1, version: '1', since: 0, draining: false }))
+    const membership = await new Membership(registry, environment).open()
+    afterThisTest(() => membership.close())
+    return { bus, names: subjects(), membership, environment, me }
+  }
+  const [asker, worker] = [await member('asker'), await member('worker')]
+  const subscribed: string[] = []
+  const counted: typeof bus = {
+    ...bus,
+    publish(subject, data, ...rest) {
+      if (data.length > bytesMax) throw new RuntimeError('too_large', `a message on the bus may have ${bytesMax} bytes`)
+      bus.publish(subject, data, ...rest)
+    },
+    subscribe: (pattern, ...rest) => {
+      subscribed.push(pattern)
+      const stop = bus.subscribe(pattern, ...rest)
+      return () => {
+        subscribed.splice(subscribed.indexOf(pattern), 1)
+        stop()
+      }
+    },
+  }
+  const { stop } = openWorker({ ...worker, bus: counted }, { execute: work } as unknown as TurnEffects, ['tool'])
+  afterThisTest(stop)
+  const order: PlaceableScope<unknown> = {
+    input: {},
+    signal: new AbortController().signal,
+    info: { key: 'k', attempt: 1, epoch: 1, restarted: false, confirm: async () => undefined },
+    emit: () => undefined,
+    receive: () => undefined,
+    ...scope,
+  }
+  return { result: remoteEffect({ ...asker, bus: counted }, 'execute')(order as PlaceableScope<never>), subscribed, logged: environment.warnings }
+}
+/** What fits into one message, as on a server. */
+const bytesMax = 20_000
+const lines = () => {
+  const warnings: string[] = []
+  const none = () => undefined
+  return { warnings, log: { debug: none, info: none, error: none, warn: (_: object, message?: string) => void warnings.push(message ?? '') } }
+}
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+test('what the caller sends before the other node listens arrives there, once and in order', async () => {
+  const { result } = await elsewhere(
+    async ({ receive }) => {
+      const received: string[] = []
+      // It listens late, as work that has to get ready first.
+      await nextTurn()
+      receive(({ type }) => void received.push(type))
+      while (!received.includes('third')) await nextTurn()
+      return received
+    },
+    {
+      receive: (listener) => {
+        // Before the order is on its way, and after.
+        listener({ type: 'first' })
+        listener({ type: 'second' })
+        void nextTurn()
+          .then(nextTurn)
+          .then(() => listener({ type: 'third' }))
+      },
+    },
+  )
+
+  expect(await result).toEqual(['first', 'second', 'third'])
+})
+
+test('a stop that comes before the other node has answered stops the work there', async () => {
+  const stopping = new AbortController()
+  let stopped = false
+  const { result } = await elsewhere(
+    ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          stopped = true
+          reject(new Error('stopped'))
+        })
+      }),
+    { signal: stopping.signal, receive: () => setImmediate(() => stopping.abort()) },
+  )
+  result.catch(() => undefined)
+
+  await expect(result).rejects.toThrow()
+  await vi.waitFor(() => expect(stopped).toBe(true), 2_000)
+})
+
+test('work on another node runs only while the caller confirms it, and its refusal arrives there', async () => {
+  const refused = new RuntimeError('fenced', 'another node has this session')
+  const { result } = await elsewhere(({ info }) => info.confirm(), {
+    info: { key: 'k', attempt: 1, epoch: 1, restarted: false, confirm: () => Promise.reject(refused) },
+  })
+
+  await expect(result).rejects.toMatchObject({ code: 'fenced', message: 'another node has this session' })
+})
+
+test('an order that has ended leaves nothing listening on either node', async () => {
+  const { result, subscribed } = await elsewhere(async () => 'done', {})
+  expect(await result).toBe('done')
+
+  await vi.waitFor(() => expect(subscribed).toEqual([subjects().work('execute')]), 2_000)
+})
+
+test('an event that does not fit into a message takes none of those of its moment with it', async () => {
+  const heard: string[] = []
+  const { result, logged } = await elsewhere(
+    async ({ emit }) => {
+      for (const text of ['a', 'b', 'x'.repeat(bytesMax), 'c', 'd']) emit({ type: 'delta', text })
+      await nextTurn()
+      await nextTurn()
+      emit({ type: 'delta', text: 'e' })
+      return 'done'
+    },
+    { emit: (event) => void heard.push(String(event.text)) },
+  )
+
+  expect(await result).toBe('done')
+  expect(heard).toEqual(['a', 'b', 'c', 'd', 'e'])
+  expect(logged).toEqual(['an event of work for another node could not be passed on'])
+})
+
+test('what work emits in its last moment comes before its result, also where it fails', async () => {
+  const heard: unknown[] = []
+  const { result } = await elsewhere(
+    async ({ emit }) => {
+      emit({ type: 'delta', text: 'last words' })
+      throw new RuntimeError('tool_failed', 'no ink')
+    },
+    { emit: (event) => void heard.push(event.text) },
+  )
+
+  await expect(result).rejects.toMatchObject({ code: 'tool_failed' })
+  expect(heard).toEqual(['last words'])
+})
+
+test('a failure that does not fit into a message arrives shortened', async () => {
+  const { result } = await elsewhere(() => Promise.reject(new RuntimeError('tool_failed', 'm'.repeat(50_000), { hint: 'read it' })), {})
+
+  await expect(result).rejects.toMatchObject({ code: 'tool_failed', hint: 'read it' })
 })

@@ -52,6 +52,27 @@ test('what nobody needed for longer than the policy is gone with its journal; wh
   expect(again).toMatchObject({ status: 'completed', transcriptLength: 2 })
 })
 
+test('the files of a session go with it, and those that another session names stay', async () => {
+  await using kit = await world({ idleDays: 30 })
+  const { files } = partsOf(kit.runtime)
+  const give = async (text: string, ...sessions: string[]) => {
+    const { file } = await files.put({ bytes: new TextEncoder().encode(text), fileName: 'notes.txt' }, 'content', { session: 'old' })
+    for (const session of sessions) await files.share(session, [file!])
+    return file!.id
+  }
+  const [own, shared] = [await give('only here'), await give('here and there', 'young')]
+  await kit.clock.until(kit.session('old').send('hello'))
+  await later(kit, 20)
+  await kit.clock.until(kit.session('young').send('hello'))
+  await later(kit, 15)
+
+  const { transport, files: kept } = partsOf(kit.runtime)
+  expect(await kit.commits('old')).toBe(0)
+  expect(await kept.list('old')).toEqual([])
+  expect([await transport.blobs.has(own), await transport.blobs.has(shared)]).toEqual([false, true])
+  expect((await kept.list('young')).map(({ id }) => id)).toEqual([shared])
+})
+
 test('without a policy everything is kept', async () => {
   await using kit = await world()
   await kit.clock.until(kit.session('s').send('hello'))

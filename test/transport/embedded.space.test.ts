@@ -113,6 +113,8 @@ test('a disk that is full although the guard saw none of it answers log_full, lo
   const ballast = join(folder, 'ballast')
   writeFileSync(ballast, new Uint8Array(2 * mebibyte))
   let seq = 0
+  const sleeper = aSession('sleeper')
+  await transport.journal.append(sleeper, 0, bytesOf('a'), { wakeAt: 50, at: 1 })
   const append = () => transport.journal.append(aSession(), seq, new Uint8Array(100_000).fill(seq), awake)
 
   const full = await (async () => {
@@ -123,6 +125,8 @@ test('a disk that is full although the guard saw none of it answers log_full, lo
       seq += 1
     }
   })()
+  const later = await transport.journal.append(sleeper, 1, new Uint8Array(100_000), { wakeAt: 900, at: 2 }).catch((error: unknown) => error)
+  const stillDue = await transport.journal.due(100, 10)
   const stillThere = await transport.journal.read(aSession(), 1)
   rmSync(ballast)
   const recovered = await append()
@@ -130,6 +134,8 @@ test('a disk that is full although the guard saw none of it answers log_full, lo
   await transport.close()
 
   expect(full).toMatchObject({ code: 'log_full', retryable: true })
+  expect(later).toMatchObject({ code: 'log_full' })
+  expect(stillDue).toMatchObject([{ address: sleeper, seq: 1, wakeAt: 50 }])
   expect(stillThere).toHaveLength(seq)
   expect(recovered).toEqual({ outcome: 'ok' })
   expect(frames.map(({ bytes }) => bytes[0])).toEqual(Array.from({ length: seq + 1 }, (_, index) => index))

@@ -205,6 +205,19 @@ export const journalContract = ({ claim, open, reopen, beside }: Suite): void =>
     expect((await journal.due(1_000, 1, ({ id }) => id !== 'now')).map(({ address }) => address.id)).toEqual(['soon'])
   })
 
+  claim('an append that is refused leaves the wake time that stands there', async () => {
+    const { journal } = await open()
+    await journal.append(aSession(), 0, bytesOf('a'), { wakeAt: 50, at: 1 })
+
+    for (const wakeAt of [900, null])
+      expect(await journal.append(aSession(), 0, bytesOf('b'), { wakeAt, at: 2 })).toEqual({ outcome: 'fenced', last: 1 })
+
+    expect(await journal.due(100, 10)).toMatchObject([{ seq: 1, wakeAt: 50 }])
+    expect(await journal.append(aSession(), 0, bytesOf('b'), { wakeAt: 10, at: 2 })).toEqual({ outcome: 'fenced', last: 1 })
+    expect(await journal.due(20, 10)).toEqual([])
+    expect(await journal.due(100, 10)).toMatchObject([{ seq: 1, wakeAt: 50 }])
+  })
+
   claim('who listens hears of every wake time that an append sets', async () => {
     const { journal } = await open()
     const heard = new Set<string>()
@@ -353,6 +366,17 @@ export const journalContract = ({ claim, open, reopen, beside }: Suite): void =>
 
     expect(answer.outcome).toBe('unknown')
     expect(await journal.last(aSession())).toEqual({ seq: 1, bytes: bytesOf('a') })
+  })
+
+  claim('a wake time is found though the acknowledgement of its append was lost at K02', async () => {
+    const { journal } = await open({
+      environment: anEnvironment({ hit: (name) => (name === 'K02' ? Promise.reject(new Error('the link is gone')) : undefined) }),
+    })
+
+    expect(await journal.append(aSession(), 0, bytesOf('a'), { wakeAt: 50, at: 1 })).toMatchObject({ outcome: 'unknown' })
+    expect(await journal.due(100, 10)).toMatchObject([{ seq: 1, wakeAt: 50 }])
+    await journal.append(aSession(), 1, bytesOf('b'), { wakeAt: 5, at: 2 })
+    expect(await journal.due(10, 10)).toMatchObject([{ seq: 2, wakeAt: 5 }])
   })
 
   claim('a crash at K16 leaves the older snapshot', async () => {

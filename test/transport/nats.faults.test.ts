@@ -16,6 +16,7 @@ import { closedAfterEach } from '../support/kept.ts'
 import { ownNats } from '../support/nats.ts'
 import { splitNats, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { aHastyClock, aManualClock, anEnvironment, aSession, aSignal, awake, bytesOf, systemClock, textOf } from './harness.ts'
+import { journalOver } from './nats.journal.ts'
 
 const server = ownNats()
 
@@ -309,6 +310,39 @@ test('messages without an id are told apart, also when their stream was made ane
   expect(new Set(ids).size).toBe(2)
   for (const id of ids) expect(id).toMatch(/^in-\d{19}-\d+$/)
 })
+
+test.each(['before it is stored', 'after it is stored'] as const)(
+  'a removal that ends in the middle of copying what a fork shares, at a frame %s, goes on with the next frame and leaves none out',
+  async (when) => {
+    const prefix = `fault-${++count}`
+    const { journal } = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
+    const [main, fork] = [aSession('main'), aSession('fork')]
+    for (const [index, text] of ['a', 'b', 'c', 'd', 'e'].entries()) await journal.append(main, index, bytesOf(text), awake)
+    await journal.fork(main, 4, fork, { answers: 'recorded' }, awake)
+    await journal.append(fork, 4, bytesOf('E'), awake)
+    const copies = namesOf(prefix).copies(fork, 4)
+    let copied = 0
+    const dying = await journalOver(server.url, prefix, (link) => ({
+      async publish(subject, ...rest) {
+        const ends = subject === copies && ++copied === 3
+        if (ends && when === 'before it is stored') throw new Error('the node ends')
+        const stored = await link.publish(subject, ...rest)
+        if (ends) throw new Error('the node ends')
+        return stored
+      },
+    }))
+    await expect(dying.remove(main)).rejects.toThrow()
+
+    await journal.remove(main)
+
+    expect((await journal.read(fork, 1)).map(({ seq, bytes }) => `${seq}:${textOf(bytes)}`)).toEqual(['1:a', '2:b', '3:c', '4:d', '5:E'])
+    expect(await journal.head(main)).toBeUndefined()
+    // Each frame was copied once.
+    const { streams } = await jetstreamManager(kept(await connect({ servers: server.url })))
+    const { state } = await streams.info(namesOf(prefix).streams.journal, { subjects_filter: copies })
+    expect(state.subjects).toEqual({ [copies]: 4 })
+  },
+)
 
 test('a replica that stays behind is worth another try; what the leader lacks as well is corrupt', async () => {
   const prefix = `fault-${++count}`

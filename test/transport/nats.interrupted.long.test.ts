@@ -16,6 +16,7 @@ const forgets = 'a server that is killed may forget when a record expires: nodes
 const skip = {
   'at K02 the append is on its way and its answer can be held back': 'who asks again passes it again',
   'an acknowledgement that is lost at K02 leaves the outcome unknown and the frame written': asked,
+  'a wake time is found though the acknowledgement of its append was lost at K02': asked,
   'a crash at K16 leaves the older snapshot': asked,
   'closing waits for the appends that are in flight': 'those whose answers are lost in that moment are not asked about any more',
   'an id that was seen before is dropped: while it waits, and after it is done, also after a reopen': unknowable,

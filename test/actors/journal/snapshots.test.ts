@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { assign, setup } from 'xstate'
 import type { Host } from '../../../src/actors/host/host.ts'
 import { encode } from '../../../src/actors/journal/codec.ts'
+import { contentOf } from '../../../src/actors/journal/snapshots.ts'
 import { registerMachine } from '../../../src/actors/registration.ts'
 import type { Address } from '../../../src/contracts/subjects.ts'
 import { cutMemory, forgetMemory } from '../../transport/shorten.ts'
@@ -53,6 +54,25 @@ test('a snapshot that was copied from another actor is not adopted: there is no 
 
   expect(await nOf(heir, other)).toBe(40)
   expect(await add(world, heir, other)).toMatchObject({ value: { seq: 5 } })
+})
+
+test('a snapshot of another actor at the same commit is not used, also where the journal before it was truncated [INV-13]', async () => {
+  const world = await aStory({ commits: 4, at: 4 })
+  const host = await world.host([counting], { limits: { snapshotEvery: 4 } })
+  for (let n = 0; n < 5; n++) await add(world, host, other, 10)
+  host.abandon()
+  const [own, foreign] = [await world.journal.snapshot(other), await world.journal.snapshot(address)]
+  expect([own?.seq, foreign?.seq]).toEqual([4, 4])
+  expect(contentOf(other, own!)).toBeDefined()
+  expect(contentOf(other, foreign!)).toBeUndefined()
+  expect(contentOf(other, { ...own!, seq: 3 })).toBeUndefined()
+
+  // Nothing of the journal is left that would contradict it.
+  await world.journal.truncate(other, 5)
+  await world.journal.saveSnapshot(other, 4, foreign?.bytes as Uint8Array)
+  const heir = await afterRestart(world)
+
+  expect(await add(world, heir, other)).toMatchObject({ code: 'corrupt_at' })
 })
 
 test.each([
@@ -144,6 +164,16 @@ test('a journal that is damaged can be forgotten, and then begins anew', async (
   await host.forget(address)
 
   expect(await add(world, host)).toMatchObject({ value: { seq: 1 } })
+})
+
+test('a snapshot of which a byte has changed is as good as none, wherever that is', async () => {
+  const world = await aStory({ commits: 4, at: 4 })
+  const { seq, bytes } = (await world.journal.snapshot(address)) as { seq: number; bytes: Uint8Array }
+
+  const read = Array.from(bytes, (byte, place) => contentOf(address, { seq, bytes: bytes.with(place, byte ^ 1) }))
+
+  expect(contentOf(address, { seq, bytes })).toBeDefined()
+  expect(read.filter((content) => content !== undefined)).toEqual([])
 })
 
 test('a snapshot of the version before is ignored, also where it stands alone', async () => {

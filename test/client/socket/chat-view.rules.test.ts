@@ -261,6 +261,31 @@ describe('tool calls', () => {
     expect(read.entries[3]).toMatchObject({ runId: 'u2', error, durationMs: 7 })
   })
 
+  test.each([
+    ['error', 'failed'],
+    ['aborted', 'stopped'],
+    ['final', 'completed'],
+  ] as const)('a run that ended with %s stays so after a reconnection, also where a piece of it was missed', (state, shown) => {
+    const error = { code: 'provider_auth' as const, message: 'the key is refused', retryable: false }
+    // The third piece does not fit what is known: the second one is missing.
+    const broken = aPage(chat(1, [text('so ')]), chat(3, [text('far')], { from: { block: 3, offset: 0 } }))
+    const ended = fold([chat(4, undefined, { state, ...(state === 'error' ? { error } : {}) })], broken)
+    expect(ended.entries.at(-1)).toMatchObject({ state: shown })
+    expect(ended.stale).toBe(true)
+
+    const again = fold([{ type: 'disconnected' }, { type: 'connected' }, subscribed(null)], ended)
+
+    expect(again.entries.at(-1)).toMatchObject({ state: shown, ...(state === 'error' ? { error } : {}) })
+    expect([again.stale, again.history]).toEqual([false, 'wanted'])
+  })
+
+  test('a run that went on when the connection broke, and has ended by the time it is back, does not run for ever', () => {
+    const again = fold([{ type: 'disconnected' }, { type: 'connected' }, subscribed(null)], aPage(chat(1, [text('so far')])))
+
+    expect(again.entries.at(-1)).toMatchObject({ state: 'completed' })
+    expect(again.busy).toBe(false)
+  })
+
   test('a running one shows its progress and, stopped with its run, does not run for ever', () => {
     const running = aPage(tool('running', { input: 1 }), tool('running', { progress: 'half', timestamp: 1_011 }))
     expect(running.entries).toMatchObject([{ blocks: [{ state: 'running', input: 1, progress: 'half' }] }])

@@ -270,3 +270,28 @@ test('[WL-136] where its runtime has ended, a request is told to come again late
   expect(response.status).toBe(503)
   expect(await response.json()).toMatchObject({ error: { code: 'unavailable', context: { code: 'LADDER_CONFIG' } } })
 })
+
+test.each([
+  ['a text', 'yes'],
+  ['a number', 1],
+  ['an object', { allowed: false }],
+  ['an empty list', []],
+  ['a promise of a text', Promise.resolve('true')],
+  ['nothing', undefined],
+  ['false', false],
+])('[WL-136] a request that authorise answers with %s is not let in, and nothing runs', async (_, answer) => {
+  const ran = vi.fn()
+  const { post } = await aServer([workflow({ name: 'flow', steps: [{ name: 'x', run: ran }] })], { authorise: () => answer as boolean })
+
+  const response = await post('/flow', { input: null })
+
+  expect(response.status).toBe(401)
+  expect(await response.json()).toMatchObject({ error: { code: 'unauthorised' } })
+  expect(ran).not.toHaveBeenCalled()
+})
+
+test.each([true, Promise.resolve(true)])('[WL-136] a request that authorise answers with true is let in (%#)', async (answer) => {
+  const { post } = await aServer([sum], { authorise: () => answer })
+
+  expect((await post('/sum', { input: { a: 1, b: 1 } })).status).toBe(200)
+})

@@ -12,6 +12,8 @@ import {
   supervisor,
   workflow,
 } from '../../../src/ladder/index.ts'
+import type { RunState } from '../../../src/ladder/run.rules.ts'
+import { Mirror } from '../../../src/ladder/stores/mirror.ts'
 import { aLadder, killedAt, timeless } from '../a-ladder.ts'
 
 afterEach(() => setLadderDefaults({ defaultSnapshotStore: undefined }))
@@ -178,4 +180,97 @@ test('[WL-012, WL-040] what cannot be a store is said where it is written; one t
   expect(bad(false, false)).not.toThrow()
   expect(() => flowOf({} as never)).toThrow(expect.objectContaining({ code: 'WORKFLOW_ERROR' }))
   expect(() => deskOf({} as never)).toThrow(expect.objectContaining({ code: 'SUPERVISOR_CONFIG' }))
+})
+
+/** A mirror alone, on a store that saves each snapshot only when it is let. */
+const onSlowStore = () => {
+  const begun: string[] = []
+  const saved: string[] = []
+  const gates: (() => void)[] = []
+  const named = ({ runId, status, next }: RunSnapshot) => `${runId} ${status} ${String(next)}`
+  const save = async (snapshot: RunSnapshot): Promise<void> => {
+    begun.push(named(snapshot))
+    await new Promise<void>((resolve) => void gates.push(resolve))
+    saved.push(named(snapshot))
+  }
+  const mirror = new Mirror<RunState, string>({
+    type: 'workflow',
+    name: 'flow',
+    store: () => ({ ...memorySnapshots(), save }),
+    signature: () => 's',
+    clock: () => 1,
+    timer: () => undefined,
+    warn: () => undefined,
+    after: (_, work) => ({ next: work, state: {}, steps: {} }),
+    atEnd: () => ({ next: null, state: {}, steps: {} }),
+  })
+  const run = (runId: string) => ({ runId }) as RunState
+  const settle = (runId: string, work: string, signal = new AbortController().signal) =>
+    mirror.settled(run(runId), work, 'ended', { signal, emit: () => undefined })
+  /** Lets them be saved one after the other, until none has begun. */
+  const letAll = async () => {
+    for (let idle = 0; idle < 10; idle++) {
+      const gate = gates.shift()
+      if (gate) idle = 0
+      gate?.()
+      await new Promise(setImmediate)
+    }
+  }
+  return { begun, saved, settle, end: (runId: string) => mirror.ended(run(runId)), letAll }
+}
+
+test('[WL-049] snapshots of one run are saved in their order where the store is slow, and those of another run do not wait for them', async () => {
+  const { begun, saved, settle, end, letAll } = onSlowStore()
+
+  const settled = [settle('r', 'one'), settle('r', 'two')]
+  end('r')
+  const other = settle('other', 'one')
+  await new Promise(setImmediate)
+  expect(begun).toEqual(['r running one', 'other running one'])
+  await letAll()
+  await Promise.all([...settled, other])
+
+  expect(saved.filter((one) => one.startsWith('r '))).toEqual(['r running one', 'r running two', 'r completed null'])
+})
+
+test('[WL-049] a snapshot of work that is wanted no more is not saved, and the next one is', async () => {
+  const { saved, settle, end, letAll } = onSlowStore()
+  const leave = new AbortController()
+
+  const first = settle('r', 'one')
+  const unwanted = settle('r', 'two', leave.signal)
+  leave.abort()
+  end('r')
+  await letAll()
+  await Promise.all([first, unwanted])
+
+  expect(saved).toEqual(['r running one', 'r completed null'])
+})
+
+test('[WL-049] a run that is cancelled while its store is slow is cancelled there in the end', async () => {
+  const gate = Promise.withResolvers<void>()
+  const store = memorySnapshots()
+  const begun: string[] = []
+  const leave = new AbortController()
+  const snapshotStore: SnapshotStore = {
+    ...store,
+    save: async (snapshot) => {
+      begun.push(snapshot.status)
+      if (begun.length === 1) {
+        leave.abort('enough')
+        await gate.promise
+      }
+      await store.save(snapshot)
+    },
+  }
+  const flow = flowOf(snapshotStore)
+  await using kit = await aLadder(flow)
+  await kit.clock.until(flow.execute({}, { runId: 'r', signal: leave.signal }))
+  await kit.clock.settle()
+  expect(begun).toEqual(['running'])
+
+  gate.resolve()
+
+  await vi.waitFor(async () => expect((await store.load('r'))?.status).toBe('cancelled'))
+  expect(begun).toEqual(['running', 'cancelled'])
 })

@@ -2,6 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/index.ts'
 import { partsOf } from '../../../src/runtime/index.ts'
+import { testRuntime } from '../../../src/testing/index.ts'
 import { hearing, line, machines } from './orders.ts'
 
 const running: Runtime[] = []
@@ -98,6 +99,47 @@ test('where nobody listens nothing is folded, and nothing more when the last lis
   await send('o2', { type: 'note', text: 3 })
   await vi.waitFor(() => expect(again.messages().map(line)).toContain('order/o2 commit 3'))
   expect(reads.mock.calls.map(([{ id }]) => id)).toEqual(expect.not.arrayContaining(['o1']))
+})
+
+test.each(['at the next commit', 'within seconds'])(
+  'an actor is followed no more %s after its visualiser has gone, nor are those below it',
+  async (when) => {
+    await using kit = await testRuntime({ machines })
+    const { transport, outputs } = partsOf(kit.runtime)
+    const send = (event: { type: string; [more: string]: unknown }) =>
+      kit.clock.until(kit.runtime.actor('order', 'o1', { payment: 'p1' }).send(event as { type: 'begin' }))
+    const { messages, stop } = hearing(transport.bus, 'statecast.inspect.order.o1')
+    await send({ type: 'begin' })
+    await kit.clock.until(() => messages().some((one) => line(one).startsWith('payment/p1 began')))
+    expect([...outputs.growth.watched.keys()]).toEqual(['payment/p1'])
+    const reads = vi.spyOn(transport.journal, 'read')
+    // For as long as it stays, it is looked for again and again.
+    await kit.clock.advance(16_000)
+    expect([...outputs.growth.watched.keys()]).toEqual(['payment/p1'])
+
+    stop()
+    if (when === 'at the next commit') await send({ type: 'note', text: 'nobody looks' })
+    else await kit.clock.advance(6_000)
+
+    expect([...outputs.growth.watched.keys()]).toEqual([])
+    reads.mockClear()
+    await send({ type: 'note', text: 'still nobody' })
+    await kit.clock.advance(6_000)
+    expect(reads).not.toHaveBeenCalled()
+  },
+)
+
+test('a visualiser that stays hears on, long after it has begun', async () => {
+  await using kit = await testRuntime({ machines })
+  const { messages } = hearing(partsOf(kit.runtime).transport.bus, 'statecast.inspect.order.o1')
+  const note = (text: string) => kit.clock.until(kit.runtime.actor('order', 'o1', { payment: 'p1' }).send({ type: 'note', text }))
+  await note('one')
+  await kit.clock.until(() => messages().length > 0)
+
+  for (let look = 0; look < 3; look++) await kit.clock.advance(6_000)
+  await note('two')
+
+  await kit.clock.until(() => messages().map(line).includes('order/o1 commit 2'))
 })
 
 test('who has nothing to do with a subject cannot be made to hear it by an id', async () => {

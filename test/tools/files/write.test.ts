@@ -1,6 +1,22 @@
 import { execFileSync } from 'node:child_process'
 import type { Stats } from 'node:fs'
-import { chmod, link, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  link,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+  unlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -253,6 +269,81 @@ describe('search_files', () => {
     expect([matches.length, truncated]).toEqual([7, 'matches'])
     expect(long.matches[0].text.length).toBeLessThan(400)
     expect(long.matches[0].text).toContain('needle')
+  })
+})
+
+/** Runs `change` once, after the next call has read the file and before it puts its own in that place. */
+const meanwhile = async (change: () => Promise<unknown>): Promise<void> => {
+  const handle = await open(inside('notes'))
+  const syncing = vi.spyOn(Object.getPrototypeOf(handle) as { sync(): Promise<void> }, 'sync').mockImplementation(async () => {
+    syncing.mockRestore()
+    await change()
+  })
+  await handle.close()
+}
+
+describe('a file that another program changes between reading and replacing', () => {
+  const tools: [string, () => Promise<unknown>][] = [
+    ['write_file', () => write('notes/a.md', 'ours')],
+    ['edit_file', () => edit('notes/a.md', 'old', 'ours')],
+  ]
+
+  /** A second without a fraction: a file can be given it exactly. */
+  const then = new Date(1_700_000_000_000)
+  const dated = async (name: string, text: string) => {
+    await writeFile(inside(name), text)
+    await utimes(inside(name), then, then)
+  }
+  const changes: [string, string, () => Promise<unknown>][] = [
+    ['has another text of the same length', 'odd', () => writeFile(inside('notes/a.md'), 'odd')],
+    ['has a longer text and the time of before', 'longer', () => dated('notes/a.md', 'longer')],
+    [
+      'is another file of the same length and time',
+      'odd',
+      () => dated('notes/b.md', 'odd').then(() => rename(inside('notes/b.md'), inside('notes/a.md'))),
+    ],
+  ]
+
+  test.each(tools.flatMap(([name, act]) => changes.map(([how, theirs, change]) => [name, how, theirs, change, act] as const)))(
+    '%s does not overwrite it where it %s',
+    async (_name, _how, theirs, change, act) => {
+      await dated('notes/a.md', 'old')
+      await meanwhile(change)
+
+      await expect(act()).rejects.toMatchObject({ data: { code: 'conflict' }, hint: expect.stringContaining('read it again') })
+
+      expect(await readFile(inside('notes/a.md'), 'utf8')).toBe(theirs)
+      expect(await readdir(inside('notes'))).toEqual(['a.md'])
+    },
+  )
+
+  test.each(tools)('%s does not bring it back where it was removed', async (_name, act) => {
+    await writeFile(inside('notes/a.md'), 'old')
+    await meanwhile(() => unlink(inside('notes/a.md')))
+
+    await expect(act()).rejects.toMatchObject({ data: { code: 'conflict' } })
+
+    expect(await readdir(inside('notes'))).toEqual([])
+  })
+
+  test('write_file does not overwrite one that was made where none was', async () => {
+    await meanwhile(() => writeFile(inside('notes/a.md'), 'theirs'))
+
+    await expect(write('notes/a.md', 'ours')).rejects.toMatchObject({ data: { code: 'conflict' } })
+
+    expect(await readFile(inside('notes/a.md'), 'utf8')).toBe('theirs')
+  })
+
+  test('write_file does not write through a link that was put in its place', async () => {
+    await writeFile(inside('notes/a.md'), 'old')
+    await meanwhile(async () => {
+      await unlink(inside('notes/a.md'))
+      await symlink(join(folder, 'outside', 'secret.txt'), inside('notes/a.md'))
+    })
+
+    await expect(write('notes/a.md', 'ours')).rejects.toMatchObject({ code: 'tool_failed' })
+
+    expect((await beyond()).text).toBe('secret')
   })
 })
 
