@@ -292,3 +292,123 @@ test.each(['garbage', '{}', '[]', 'null', '{"holder":7,"previous":null}', '{"id"
     expect(environment.lines.some(({ level }) => level === 'error')).toBe(true)
   },
 )
+
+test('a node whose own record is overdue calls no other one silent: nobody could announce itself', async () => {
+  const { clock, registry, member } = await open()
+  await registry.put('nodes/other', JSON.stringify(record('other')))
+  const a = await member()
+  const first = (await a.announce(record('a'), 0)) as number
+  clock.advance(1_500)
+  expect(a.late()).toMatchObject([{ node: 'other' }])
+
+  clock.advance(1_000)
+  expect(a.late()).toEqual([])
+  for (let second = 0; second < 15; second++) clock.advance(1_000)
+  await a.announce(record('a'), first)
+
+  expect([a.isAlive('other'), a.isAlive('a')]).toEqual([true, true])
+})
+
+test('a node does not take itself for gone when its record expires', async () => {
+  const { registry, member } = await open()
+  const [a, b] = [await member(), await member()]
+  await a.announce(record('a'), 0)
+
+  await registry.delete('nodes/a')
+
+  await vi.waitFor(() => expect(b.isAlive('a')).toBe(false))
+  expect(a.isAlive('a')).toBe(true)
+})
+
+test('a record that was left behind and cannot be deleted counts for nothing when it is read again', async () => {
+  const { clock, registry, member } = await open()
+  await registry.put('nodes/ghost', JSON.stringify(record('ghost')))
+  const a = await member({ ...registry, delete: () => Promise.reject(new Error('no answer')) })
+  let revision = 0
+  for (let second = 0; second < 12; second++) {
+    revision = (await a.announce(record('a'), revision)) ?? revision
+    clock.advance(1_000)
+  }
+  expect(a.isAlive('ghost')).toBe(false)
+
+  await a.refresh()
+
+  expect(a.isAlive('ghost')).toBe(false)
+  await registry.put('nodes/ghost', JSON.stringify(record('ghost')))
+  await vi.waitFor(() => expect(a.isAlive('ghost')).toBe(true))
+})
+
+test('a node that announces itself in the moment in which it is given up keeps its record', async () => {
+  const { clock, registry, member } = await open()
+  await registry.put('nodes/slow', JSON.stringify(record('slow')))
+  const deleted: unknown[] = []
+  const a = await member({
+    ...registry,
+    async delete(key, ...rest) {
+      await registry.put(key, JSON.stringify(record('slow')))
+      const done = await registry.delete(key, ...rest)
+      deleted.push(done)
+      return done
+    },
+  })
+  let revision = 0
+  for (let second = 0; second < 12; second++) {
+    revision = (await a.announce(record('a'), revision)) ?? revision
+    clock.advance(1_000)
+  }
+
+  await vi.waitFor(() => expect(deleted).toEqual([false]))
+  expect(await registry.get('nodes/slow')).toBeDefined()
+  await vi.waitFor(() => expect(a.isAlive('slow')).toBe(true))
+})
+
+test('listeners are called when a node begins to drain, and for none of its renewals', async () => {
+  const { member } = await open()
+  const [a, b] = [await member(), await member()]
+  let revision = (await a.announce(record('a'), 0)) as number
+  await vi.waitFor(() => expect(b.isAlive('a')).toBe(true))
+  let heard = 0
+  const stop = b.listen(() => heard++)
+
+  revision = (await a.announce(record('a'), revision)) as number
+  revision = (await a.announce({ ...record('a'), draining: true }, revision)) as number
+  await vi.waitFor(() => expect(b.members.nodes).toMatchObject([{ draining: true }]))
+  expect(heard).toBe(1)
+  stop()
+  await a.announce(record('a'), revision)
+  await vi.waitFor(() => expect(b.members.nodes).toMatchObject([{ draining: false }]))
+
+  expect(heard).toBe(1)
+})
+
+test('a membership that is closed watches nothing and has no timer', async () => {
+  const { registry, environment } = await open()
+  let watching = 0
+  const timers = new Set<unknown>()
+  const clock = {
+    ...environment.clock,
+    setTimeout: (callback: () => void, ms: number) => {
+      const timer = environment.clock.setTimeout(callback, ms)
+      timers.add(timer)
+      return timer
+    },
+    clearTimeout: (timer: unknown) => {
+      timers.delete(timer)
+      environment.clock.clearTimeout(timer)
+    },
+  }
+  const watch: Registry['watch'] = (...given) => {
+    watching++
+    const stop = registry.watch(...given)
+    return () => {
+      watching--
+      stop()
+    }
+  }
+  const a = await new Membership({ ...registry, watch }, { ...environment, clock }).open()
+  expect(watching).toBe(2)
+
+  a.close()
+
+  expect([watching, timers.size]).toEqual([0, 0])
+})

@@ -101,6 +101,17 @@ test('a node that closes asks about no other node any more', async () => {
   expect(asked()).toBe(before)
 })
 
+test('a node that closes in the middle of a suspicion takes no record away', async () => {
+  const { me, pass, stop, asked } = await open(() => false)
+  await pass(1_300)
+  expect(asked()).toBe(1)
+
+  stop()
+  await pass(1_200)
+
+  expect(me.isAlive('other')).toBe(true)
+})
+
 test('[INV-5] nobody is gone for others while it is sure of its place', async () => {
   const { me, other, pass, stop } = await open(() => false)
   let both = 0

@@ -48,23 +48,31 @@ const aCluster = async () => {
     renew()
     return { membership, die: () => void (ended = true) }
   }
-  /** @param busy its actors go on with their work until this resolves */
-  const node = async (id: string, busy: Promise<void> = Promise.resolve(), own?: Membership) => {
+  /** @param busy its actors go on with their work until this resolves @param stops until then it takes in messages of partitions that it gave away */
+  const node = async (id: string, busy: Promise<void> = Promise.resolve(), own?: Membership, stops: Promise<void> = Promise.resolve()) => {
     const membership = own ?? (await new Membership(registry, environment).open())
     const consumed = new Set<number>()
+    /** Partitions whose messages it began to take in, in that order; and those of them that it had not stopped to take in. */
+    const began: number[] = []
+    const twice: number[] = []
     const started = runNode({
       membership,
       record: record(id),
       host: { vacate: () => busy, drop: () => undefined, wakeNow: () => undefined },
       environment,
       consume: (partition) => {
+        began.push(partition)
+        if (consumed.has(partition)) twice.push(partition)
         consumed.add(partition)
-        return async () => void consumed.delete(partition)
+        return async () => {
+          await stops
+          consumed.delete(partition)
+        }
       },
       finishWork: async () => undefined,
     })
     running.push(started)
-    return { membership, consumed, ...started }
+    return { membership, consumed, began, twice, ...started }
   }
   const holders = () => partitions.map((partition) => watcher.lease(partition).holder)
   return { clock, watcher, leases, node, holders, deaf, squatter }
@@ -141,6 +149,76 @@ test('[INV-5] who claims a lease that a dead node held keeps the name of a livin
 
   die()
   await clock.until(() => !watcher.isAlive('z'))
+})
+
+test('[INV-5] a node gives no partition away that another one has by now, and takes no name out of a lease but its own', async () => {
+  const { clock, watcher, node, holders, deaf, squatter } = await aCluster()
+  const work = Promise.withResolvers<void>()
+  const { membership } = await squatter('z')
+  await node('a', work.promise, await deaf())
+  await clock.until(() => holders().every((holder) => holder === 'a'))
+  const wanted = partitions.filter((partition) => rendezvous(partition, ['a', 'b']) === 'b')
+  const [taken = 0, handed = 0] = wanted
+  // Word of that does not come to the first node.
+  await membership.write(taken, () => ({ holder: 'z', previous: null }))
+
+  await node('b')
+  await clock.until(() => wanted.slice(1).every((partition) => watcher.lease(partition).holder === 'b'))
+  await clock.settle()
+  expect(watcher.lease(taken)).toEqual({ holder: 'z', previous: null })
+  expect(watcher.lease(handed)).toEqual({ holder: 'b', previous: 'a' })
+
+  await membership.write(handed, () => ({ holder: 'b', previous: 'z' }))
+  work.resolve()
+  await clock.until(() => wanted.slice(2).every((partition) => watcher.lease(partition).previous === null))
+  await clock.settle()
+  expect(watcher.lease(handed)).toEqual({ holder: 'b', previous: 'z' })
+})
+
+test('a partition that comes back is served once its messages are let go of, and not where it has gone again by then', async () => {
+  const { clock, node, holders } = await aCluster()
+  const stops = Promise.withResolvers<void>()
+  const a = await node('a', undefined, undefined, stops.promise)
+  await clock.until(() => a.consumed.size === partitionCount)
+  const b = await node('b')
+  await clock.until(() => holders().join() === shares(['a', 'b']).join())
+  await clock.until(b.drain(60_000))
+  await clock.until(() => holders().every((holder) => holder === 'a'))
+  await node('c')
+  await clock.until(() => holders().join() === shares(['a', 'c']).join())
+  await clock.settle()
+  const before = a.began.length
+
+  stops.resolve()
+  await clock.settle()
+  expect(before).toBe(partitionCount)
+
+  const again = a.began.slice(partitionCount).toSorted((one, other) => one - other)
+  const back = partitions.filter((partition) => shares(['a', 'b'])[partition] === 'b' && shares(['a', 'c'])[partition] === 'a')
+  expect([a.twice, again]).toEqual([[], back])
+  expect(back.length).toBeGreaterThan(0)
+})
+
+test('a node that gets no word of a change looks at everything within half a minute', async () => {
+  const { clock, watcher, node, holders, deaf, squatter } = await aCluster()
+  const { membership } = await squatter('z')
+  await node('a', Promise.resolve(), await deaf())
+  await clock.until(() => holders().every((holder) => holder === 'a'))
+  await membership.write(3, () => ({ holder: null, previous: null }))
+
+  await clock.until(() => watcher.lease(3).holder === 'a', 40_000)
+})
+
+test('a node whose record has expired is there again with its next renewal', async () => {
+  const { clock, watcher, node, squatter } = await aCluster()
+  const { membership } = await squatter('z')
+  await node('a')
+  await clock.until(() => watcher.isAlive('a'))
+
+  await membership.withdraw('a')
+  await clock.until(() => !watcher.isAlive('a'))
+
+  await clock.until(() => watcher.isAlive('a'), 1_050)
 })
 
 test('[INV-5] a node renews its own word, and is sure of its place as long as it does', async () => {

@@ -241,7 +241,14 @@ const elsewhere = async (work: PlaceableEffect<unknown, unknown>, scope: Partial
     receive: () => undefined,
     ...scope,
   }
-  return { result: remoteEffect({ ...asker, bus: counted }, 'execute')(order as PlaceableScope<never>), subscribed, logged: environment.warnings }
+  /** As a node that is gone: it renews its record no more. */
+  const forget = (me: string) => registry.delete(`nodes/${me}`)
+  return {
+    forget,
+    result: remoteEffect({ ...asker, bus: counted }, 'execute')(order as PlaceableScope<never>),
+    subscribed,
+    logged: environment.warnings,
+  }
 }
 /** What fits into one message, as on a server. */
 const bytesMax = 20_000
@@ -348,4 +355,28 @@ test('a failure that does not fit into a message arrives shortened', async () =>
   const { result } = await elsewhere(() => Promise.reject(new RuntimeError('tool_failed', 'm'.repeat(50_000), { hint: 'read it' })), {})
 
   await expect(result).rejects.toMatchObject({ code: 'tool_failed', hint: 'read it' })
+})
+
+test('a node that was taken for gone, and goes on, is told to stop its work', async () => {
+  const begun = Promise.withResolvers<void>()
+  let stopped = false
+  const { result, forget } = await elsewhere(
+    ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          stopped = true
+          reject(new Error('stopped'))
+        })
+        begun.resolve()
+      }),
+    {},
+  )
+  result.catch(() => undefined)
+  await begun.promise
+  await nextTurn()
+
+  await forget('worker')
+
+  await expect(result).rejects.toMatchObject({ code: 'tool_lost', retryable: true })
+  await vi.waitFor(() => expect(stopped).toBe(true), 2_000)
 })

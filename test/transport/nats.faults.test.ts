@@ -344,6 +344,47 @@ test.each(['before it is stored', 'after it is stored'] as const)(
   },
 )
 
+test.each([
+  ['main', 'fork'],
+  ['fork', 'main'],
+])('a fork and its origin that are removed, %s first and then %s, leave nothing in the stream', async (...order) => {
+  const prefix = `fault-${++count}`
+  const { journal } = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
+  for (const [index, text] of ['a', 'b', 'c'].entries()) await journal.append(aSession('main'), index, bytesOf(text), awake)
+  await journal.fork(aSession('main'), 2, aSession('fork'), { answers: 'recorded' }, awake)
+  await journal.append(aSession('fork'), 2, bytesOf('C'), awake)
+
+  const { streams } = await jetstreamManager(kept(await connect({ servers: server.url })))
+  const left = async (subjects_filter: string) => (await streams.info(namesOf(prefix).streams.journal, { subjects_filter })).state.subjects ?? {}
+  const notes = namesOf(prefix).sharesOf(aSession('main'))
+  expect(Object.keys(await left(notes))).toHaveLength(1)
+
+  const [first, second] = order
+  await journal.remove(aSession(first))
+  expect(await left(notes)).toEqual({})
+  await journal.remove(aSession(second))
+
+  expect(await left('>')).toEqual({})
+})
+
+test('a fork of an actor that another node removes in that moment is refused, and is not there', async () => {
+  const prefix = `fault-${++count}`
+  const { journal } = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
+  const [main, fork] = [aSession('main'), aSession('fork')]
+  await journal.append(main, 0, bytesOf('a'), awake)
+  const begin = namesOf(prefix).journal(fork)
+  const forking = await journalOver(server.url, prefix, (link) => ({
+    async publish(subject, ...rest) {
+      if (subject === begin) await journal.remove(main)
+      return link.publish(subject, ...rest)
+    },
+  }))
+
+  await expect(forking.fork(main, 1, fork, { answers: 'recorded' }, awake)).rejects.toMatchObject({ code: 'not_found' })
+
+  expect(await journal.head(fork)).toBeUndefined()
+})
+
 test('a replica that stays behind is worth another try; what the leader lacks as well is corrupt', async () => {
   const prefix = `fault-${++count}`
   const environment = anEnvironment({ clock: aHastyClock() })

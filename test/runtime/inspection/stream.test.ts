@@ -118,12 +118,12 @@ test.each(['at the next commit', 'within seconds'])(
     expect([...outputs.growth.watched.keys()]).toEqual(['payment/p1'])
 
     stop()
-    if (when === 'at the next commit') await send({ type: 'note', text: 'nobody looks' })
+    if (when === 'at the next commit') await send({ type: 'note', text: 'unseen' })
     else await kit.clock.advance(6_000)
 
     expect([...outputs.growth.watched.keys()]).toEqual([])
     reads.mockClear()
-    await send({ type: 'note', text: 'still nobody' })
+    await send({ type: 'note', text: 'unseen too' })
     await kit.clock.advance(6_000)
     expect(reads).not.toHaveBeenCalled()
   },
