@@ -57,6 +57,8 @@ export type Registration = Readonly<
     checkResult?: ((recorded: AnyEvent, event: AnyEvent) => { field: string; message: string } | undefined) | undefined
     /** False for what a node keeps for itself: another one of it would mean nothing, or something else than its own. */
     forks?: boolean | undefined
+    /** Whether a root that ended with this output is to be removed with its journal. Pure. */
+    isDeleted?: ((output: unknown) => boolean) | undefined
     /** Which of its effects read back what stands in the journal of their root. Pure. */
     reads?: JournalReads | undefined
     /** Applies some of its inputs twice, to find out in time whether it is the same every time. */

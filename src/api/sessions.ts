@@ -71,7 +71,7 @@ export const journalIsDamaged = async ({ transport }: Pick<Parts, 'transport'>, 
 }
 
 /** Ends the session, then forgets its journal, and its files that no other session names. @throws RuntimeError session_busy while a turn is running */
-export const deleteSession = async ({ directory, files }: Pick<Parts, 'directory' | 'files'>, address: Address): Promise<void> => {
+export const deleteSession = async ({ directory }: Pick<Parts, 'directory'>, address: Address): Promise<void> => {
   const root = await directory.read(address).catch((error: unknown) => {
     // What cannot be opened any more can still be deleted, and what is only half here.
     if (isRuntimeError(error) && ['corrupt_at', 'drift', 'conflict'].includes(error.code)) return undefined
@@ -79,7 +79,7 @@ export const deleteSession = async ({ directory, files }: Pick<Parts, 'directory
   })
   if (root && !root.quarantine && root.snapshot?.status === 'active') {
     // Where there is no room for its last word, forgetting it makes some.
-    const { emitted } = await directory.send(address, { type: 'close' }).catch((error: unknown) => {
+    const { emitted } = await directory.send(address, { type: 'close', delete: true }).catch((error: unknown) => {
       if (isRuntimeError(error) && error.code === 'log_full') return { emitted: [] as AnyEvent[] }
       throw error
     })
@@ -91,5 +91,4 @@ export const deleteSession = async ({ directory, files }: Pick<Parts, 'directory
       })
   }
   await directory.forget(address)
-  await files.forget(address.id)
 }

@@ -11,6 +11,7 @@ import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Transcripts } from '../machines/index.ts'
 import { Diagnostics } from './diagnostics.ts'
 import type { EventHub } from './event-hub.ts'
+import type { FileStore } from './files/index.ts'
 import type { InspectionStream } from './inspection/stream.ts'
 import type { publishOutputs } from './publish.ts'
 import type { RunTraces } from './run-traces.ts'
@@ -18,6 +19,7 @@ import { logRun, logTurn, type Told } from './turn-log.ts'
 
 type Parts = {
   environment: Environment
+  files: FileStore
   transcripts: Transcripts
   outputs: EventHub
   inspection: InspectionStream
@@ -26,7 +28,7 @@ type Parts = {
   observe: { hear(session: string, event: SessionOutput, first: boolean): void; deleted(session: string): void }
 }
 
-export const hostEvents = ({ environment, transcripts, outputs, inspection, publish, traces, observe }: Parts) => {
+export const hostEvents = ({ environment, files, transcripts, outputs, inspection, publish, traces, observe }: Parts) => {
   const { growth } = outputs
   const sayLive = (address: Address, event: AnyEvent): void => {
     const output = { path: '/', event }
@@ -40,7 +42,7 @@ export const hostEvents = ({ environment, transcripts, outputs, inspection, publ
     transcripts.forget(address)
     diagnostics.forget(address)
   }
-  const events: Required<Pick<HostEvents, 'committed' | 'live' | 'released' | 'forgotten'>> = {
+  const events: Required<Pick<HostEvents, 'committed' | 'live' | 'released' | 'removing' | 'forgotten'>> = {
     committed(root, commit, emitted, redo) {
       // Listeners are told in any case; a transcript that cannot be followed is read from the journal when it is needed.
       try {
@@ -82,6 +84,9 @@ export const hostEvents = ({ environment, transcripts, outputs, inspection, publ
       else diagnostics.hear(root.address, root.name, event)
     },
     released: (root) => leave(root.address),
+    async removing({ kind, id }) {
+      if (kind === 'session') await files.forget(id)
+    },
     forgotten(address) {
       leave(address)
       outputs.changed(address)

@@ -10,7 +10,7 @@ export type Retention = {
   idleDays: number
 }
 
-type SweptParts = Pick<Parts, 'environment' | 'host' | 'transport' | 'files'>
+type SweptParts = Pick<Parts, 'environment' | 'host' | 'transport'>
 
 const dayMs = 24 * 3_600_000
 const sweepMs = 3_600_000
@@ -47,14 +47,13 @@ export const keepRetention = (parts: SweptParts, { idleDays }: Retention): (() =
   }
 }
 
-const forgetIdle = async ({ host, transport, files }: SweptParts, before: number, stopped: () => boolean): Promise<number> => {
+const forgetIdle = async ({ host, transport }: SweptParts, before: number, stopped: () => boolean): Promise<number> => {
   let forgotten = 0
   for await (const head of allHeads(transport.journal)) {
     if (stopped()) break
     // The host looks again: the page may be old by now.
     if (!mayForget(head, before) || !host.mayHave(head.address) || !(await host.forget(head.address, head))) continue
     forgotten++
-    if (head.address.kind === 'session') await files.forget(head.address.id)
   }
   return forgotten
 }

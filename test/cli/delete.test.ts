@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { aFolder, aNode, start, statecast, testApp, untilFile } from './run.ts'
+import { runProcess } from './processes.ts'
+import { aFolder, aNode, start, statecast, stopNode, testApp, untilFile } from './run.ts'
 
 test('a conversation is deleted without a node, and its name is free again', async () => {
   const how = { folder: aFolder() }
@@ -37,3 +38,22 @@ test('on a node it is refused while a turn runs, and nothing is lost', async () 
   expect(deleted.code).toBe(0)
   expect((await statecast(how, 'sessions')).stdout).toBe('')
 })
+
+test.each(['the next start', 'the next message'])(
+  '[INV-13] a removal that was killed is finished by %s, and the key begins a new conversation',
+  async (by) => {
+    const how = { folder: aFolder() }
+    await statecast(how, 'send', 'main', 'hello', '--app', testApp)
+    const killed = await runProcess({ ...how, env: { STATECAST_FAILPOINTS: 'K21:1:kill' } }, 'delete', 'main', '--app', testApp)
+    if (by === 'the next start') await stopNode(await aNode(how, '--app', testApp))
+
+    const sessions = by === 'the next start' ? await statecast(how, 'sessions', '--app', testApp) : undefined
+    const next = await statecast(how, 'send', 'main', 'new', '--app', testApp)
+    const history = await statecast(how, 'history', 'main', '--app', testApp)
+
+    expect(killed.code).toBe(null)
+    expect(sessions?.stdout ?? '').toBe('')
+    expect(next).toMatchObject({ code: 0, stdout: 'echo new\n' })
+    expect(history.stdout).not.toContain('hello')
+  },
+)

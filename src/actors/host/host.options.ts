@@ -15,6 +15,8 @@ export type HostEvents = {
   live?(root: RootHandle, path: ActorPath, event: AnyEvent): void
   reached?(root: RootHandle, phase: CommitPhase, commit: Commit): void | Promise<void>
   released?(root: RootHandle): void
+  /** Its journal is about to go: what there is of it elsewhere goes before, or a removal that is cut off would leave it behind. */
+  removing?(address: Address): Promise<void>
   /** It is gone from the journal; nobody has begun it anew yet. */
   forgotten?(address: Address): void
 }

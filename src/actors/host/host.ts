@@ -39,10 +39,7 @@ export class Host {
     this.#limits = { ...defaultLimits, ...options.limits }
     this.#registrations = new Map(registrations.map((registration) => [registration.kind, registration]))
     this.#watchers = new CommitWaiters(environment.clock)
-    this.#removals = new Deletions(journal, (address) => {
-      this.#resting.end(formatAddress(address))
-      events.forgotten?.(address)
-    })
+    this.#removals = new Deletions({ journal, log: environment.log, events, ended: (name) => this.#resting.end(name) })
     const sleepers = new Sleeping({
       ...options,
       resting: this.#resting,
@@ -70,6 +67,7 @@ export class Host {
       sure: () => options.placement?.sure(),
       live: events.live?.bind(events),
       reached: (...args) => events.reached?.(...args),
+      remove: ({ address, name }) => this.#removals.finish(address, () => this.#live.get(name)?.abandon()),
       released: (root, reason) => {
         if (this.#live.get(root.name) === root && this.#live.delete(root.name) && !root.leaving) this.#roots.delete(root.name)
         if (reason.code === 'fenced') sleepers.fenced(root.name, reason)

@@ -10,6 +10,7 @@ import type { Output } from '../replica/sink.ts'
 import type { EffectRunner } from './effect-runner.ts'
 import type { RootHandle, RootHost } from './root-host.ts'
 import type { Applied, State } from './state.ts'
+import { isDeleted } from './view.ts'
 
 /** Whether inputs are applied that do not stand in the journal yet, and who waits for the moment at which none is. */
 export class Uncommitted {
@@ -76,7 +77,11 @@ export class Committer {
     const before = host.reached(root, 'received', commit)
     if (before) await before
     alive()
-    const head = { wakeAt: wakeAtOf(state.present(), [...state.initialOutputs, ...outputs], extra), at: state.ledger.at }
+    // One to be removed wants to be found, also where this process ends before it is.
+    const replica = state.present()
+    const wakeAt =
+      replica.status === 'done' && isDeleted(root.registration, replica) ? 0 : wakeAtOf(replica, [...state.initialOutputs, ...outputs], extra)
+    const head = { wakeAt, at: state.ledger.at }
     const began = instantOf(host.environment.clock)
     // What effects have done must not be lost, nor they be started twice, because a store was full for a moment. Those of an earlier life wait anyway.
     const patient = (root.begun && effects.running) || inputs.some((input) => 'from' in input)

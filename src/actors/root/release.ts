@@ -2,13 +2,16 @@
 import type { Logger } from '../../contracts/environment.ts'
 import type { Committer } from './committer.ts'
 import type { EffectRunner } from './effect-runner.ts'
+import type { RootHandle } from './root-host.ts'
 import type { State } from './state.ts'
+import { isDeleted } from './view.ts'
 
-type Parts = { state: State; effects: EffectRunner; committer: Committer; log: Logger }
+type Parts = { root: RootHandle; state: State; effects: EffectRunner; committer: Committer; log: Logger }
 
 /** @param here whether it has not been let go of meanwhile */
-export const writeRelease = async ({ state, effects, committer, log }: Parts, here: () => boolean): Promise<void> => {
-  if (!here() || effects.hasPending) return
+export const writeRelease = async ({ root, state, effects, committer, log }: Parts, here: () => boolean): Promise<void> => {
+  // One to be removed goes on asking to be found, and needs no snapshot.
+  if (!here() || effects.hasPending || isDeleted(root.registration, state.replica)) return
   const { takeovers, quarantine } = state.ledger
   const running = (state.replica?.effects.size ?? 0) > 0
   // The head of a commit with actions asks to be woken, in case they got lost. They did not. And who leaves in good order has not been killed.

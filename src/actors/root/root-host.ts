@@ -56,6 +56,8 @@ export type RootHost = {
   reached(root: RootHandle, phase: CommitPhase, commit: Commit): void | Promise<void>
   /** Whether our lease stands, so that nobody can have taken over; false where somebody may have at any moment, undefined where there are no leases. */
   sure(): boolean | undefined
+  /** Finishes a removal that was cut off. The root has left memory then. @throws RuntimeError where the store is away */
+  remove(root: RootHandle): Promise<void>
   /** The root is no longer in memory: fenced, broken or closed. */
   released(root: RootHandle, reason: RuntimeError): void
 }

@@ -17,6 +17,7 @@ import { type InputNames, type RootHost, RootSink } from './root-host.ts'
 import { type Applied, State } from './state.ts'
 import { backoffMs, lostError, notHereError, Pause, quarantinedError, takeoverRestMs, verdict } from './supervision.ts'
 import { goOn, redo, type TakeUpParts } from './take-up.ts'
+import { isDeleted } from './view.ts'
 
 export class Root {
   readonly address: Address
@@ -115,6 +116,10 @@ export class Root {
   async begin(createInput?: unknown, { adopt = false }: { adopt?: boolean } = {}): Promise<this> {
     try {
       const { replica, doubtful, adopts } = await this.#state.read({ adopt })
+      if (replica?.status === 'done' && isDeleted(this.registration, replica)) {
+        await this.#host.remove(this)
+        return this
+      }
       this.#state.createWith(createInput)
       const restMs = takeoverRestMs(this.#state.ledger)
       const changed = replica && !this.quarantine ? await this.#state.begins() : undefined

@@ -18,7 +18,7 @@ import { inputsAtFork } from './fork-beginning.ts'
 import { answerTogether, type Waiting } from './mailbox.ts'
 import { RecordedAnswers } from './recorded.ts'
 import { isWorthAnother, type TriedSnapshot } from './snapshot-pace.rules.ts'
-import { createFailedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
+import { createFailedError, endedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
 
 /** Folding a longer journal again for one look would hold everybody up. */
 const refoldMax = 1_000
@@ -185,7 +185,7 @@ export class State {
     waiting.reject(
       this.replica.status === 'active'
         ? new RuntimeError('not_found', `there is no actor at this path of ${this.name}`)
-        : new RuntimeError('closed', `${this.name} has ended`, { hint: 'use another id for a new one' }),
+        : endedError(this.#options.address),
     )
     return true
   }

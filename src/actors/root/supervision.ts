@@ -2,6 +2,7 @@
 import type { Clock } from '../../contracts/environment.ts'
 import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import type { Commit, Input } from '../../contracts/journal.ts'
+import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Ledger } from '../journal/ledger.ts'
 
 type Budget = { crashMax: number; crashPeriodMs: number }
@@ -58,6 +59,15 @@ export class Pause {
 
 export const noSuchError = (name: string): RuntimeError =>
   new RuntimeError('not_found', `there is no ${name}`, { hint: 'it begins with its first message' })
+
+/** Only a conversation is deleted by command: an actor is forgotten by the app that has it. */
+export const endedError = (address: Address): RuntimeError =>
+  new RuntimeError('closed', `${formatAddress(address)} has ended`, {
+    hint:
+      address.kind === 'session'
+        ? `use another key, or delete it and begin again: statecast delete ${formatAddress(address)}`
+        : 'use another id for a new one',
+  })
 
 /** Of an event, a decision and a question alike. */
 export const shuttingDownError = (): RuntimeError =>

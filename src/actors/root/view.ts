@@ -2,6 +2,7 @@
 import type { AnyActorRef, AnyMachineSnapshot } from 'xstate'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import { detached } from '../../contracts/plain.ts'
+import type { Registration } from '../registration.ts'
 import type { Replica } from '../replica/replica.ts'
 
 /** @property value undefined for an effect */
@@ -65,3 +66,7 @@ export const dueSoon = (root: Pick<Readable, 'replica' | 'quarantine'>, now: num
   const due = root.quarantine ? null : (root.replica?.timers.nextDue() ?? null)
   return due !== null && due - now < soonMs
 }
+
+/** Whether the journal of a root says that it is to be removed: the host that finds it finishes that. */
+export const isDeleted = ({ isDeleted: is }: Registration, replica: Replica | undefined): boolean =>
+  is !== undefined && replica?.status === 'done' && is(replica.actor.getSnapshot().output)

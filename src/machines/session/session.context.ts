@@ -43,6 +43,11 @@ export type SessionContext = Queue & {
   desk: boolean
 }
 
+/** What a session ends with: whether it was closed to be deleted. Else nothing, as before this was asked. */
+export type SessionEnd = { delete: true } | undefined
+export const endOf = (event: { type: string; delete?: true | undefined }): SessionEnd => (event.delete ? { delete: true } : undefined)
+export const isDeleted = (end: unknown): boolean => (end as SessionEnd)?.delete === true
+
 export const begin = ({ input }: { input: { key: string } }): SessionContext => ({
   ...emptyQueue,
   key: input.key,

@@ -10,6 +10,7 @@ import type { LocalServices, TurnEffects } from '../turn/turn.services.ts'
 import { checkChangedResult } from './changed-result.rules.ts'
 import type { Desk } from './desk.setup.ts'
 import { renamedSession } from './renamed.rules.ts'
+import { isDeleted } from './session.context.ts'
 import { sessionMachine, withDesk } from './session.machine.ts'
 
 /** @property desk stands in front of the session @property publisher behind each of its turns */
@@ -37,6 +38,7 @@ export const registerSession = (effects: TurnEffects, services: LocalServices, {
     driftHint,
     renamed: renamedSession,
     checkResult: checkChangedResult,
+    isDeleted,
     reads: { besides: askedBesides, contents: contentsOf },
   }
 }

@@ -3,7 +3,7 @@ import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Desk } from './desk.setup.ts'
 import { hasDeskSettings } from './record.rules.ts'
 import { acceptForLater, askDesk, beginAgain, injectLater, refusals, refuseAside, refuseResults, refuseStray } from './refusals.rules.ts'
-import { begin, summaryInput, turnInput } from './session.context.ts'
+import { begin, endOf, type SessionEnd, summaryInput, turnInput } from './session.context.ts'
 import { sessionSetup } from './session.setup.ts'
 
 const ended = ({ event }: { event: { output: TurnOutput } }) => ({ output: event.output })
@@ -230,8 +230,10 @@ export const sessionMachine = sessionSetup.createMachine({
       entry: { type: 'startOver', params: { reason: 'the conversation was longer than the model can read, also after compaction' } },
       always: 'admission',
     },
-    closed: { type: 'final', description: 'Deleted.' },
+    // What it ends with is no part of its structure, so journals of earlier builds keep their machine.
+    closed: { type: 'final', description: 'Deleted.', output: ({ event }) => endOf(event as { type: string; delete?: true }) },
   },
+  output: ({ event }) => (event as { output?: SessionEnd }).output,
 })
 
 /** It looks at what has something for it, and from then on at each message. What has nothing passes it by. */

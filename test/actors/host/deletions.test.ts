@@ -6,6 +6,7 @@ import { assign, setup } from 'xstate'
 import type { Host } from '../../../src/actors/host/host.ts'
 import { registerMachine } from '../../../src/actors/registration.ts'
 import type { Root } from '../../../src/actors/root/root.ts'
+import { RuntimeError } from '../../../src/contracts/errors.ts'
 import type { Address } from '../../../src/contracts/subjects.ts'
 import type { Journal } from '../../../src/contracts/transport.ts'
 import { aWorld, codeOf, outcome, type World } from '../support.ts'
@@ -136,4 +137,114 @@ test('a removal that fails leaves the root as it was, for whoever waited as well
 
   expect(await add(world, host)).toMatchObject({ value: { seq: 2 } })
   expect(await forgetting).not.toBe('ok')
+})
+
+/** It ends at `end`; with `delete` its journal says that it is to be removed. */
+const ending = {
+  ...registerMachine(
+    'counter',
+    setup({ types }).createMachine({
+      context: { n: 0 },
+      initial: 'open',
+      states: { open: { on: { add: {}, end: 'over' } }, over: { type: 'final', output: ({ event }: any) => event.delete } },
+      output: ({ event }: any) => event.output,
+    }),
+  ),
+  isDeleted: (output: unknown) => output === true,
+}
+
+/** A process that ended between the last word of a root and its removal. */
+const cutOff = async (world: World, last: object = { type: 'end', delete: true }) => {
+  const host = await world.host([ending])
+  await add(world, host)
+  await outcome(world, host.send(address, { ...last, type: 'end' }))
+  host.abandon()
+}
+
+test('[INV-13] a removal that was cut off is finished when the next host starts', async () => {
+  const world = await aWorld()
+  await cutOff(world)
+  const forgotten: string[] = []
+
+  await world.host([ending], { events: { forgotten: ({ id }) => void forgotten.push(id) } })
+
+  expect(await world.journal.head(address)).toBeUndefined()
+  expect(forgotten).toEqual(['one'])
+})
+
+test('[INV-13] messages that find a removal cut off begin the root again, in their order', async () => {
+  const world = await aWorld()
+  let failing = true
+  const failsFirst = (journal: Journal): Journal => ({
+    ...journal,
+    remove: (removed) => (failing ? Promise.reject(new RuntimeError('log_unavailable', 'away', { retryable: true })) : journal.remove(removed)),
+  })
+  await cutOff(world)
+  const host = await world.host([ending], { journal: failsFirst })
+  const refused = await codeOf(world, host.send(address, { type: 'add' }))
+  failing = false
+
+  const results = await Promise.all([add(world, host), add(world, host)])
+
+  expect(refused).toBe('log_unavailable')
+  expect(results).toMatchObject([{ value: { seq: 1 } }, { value: { seq: 1 } }])
+  expect((await host.read(address)).snapshot).toMatchObject({ status: 'active' })
+})
+
+test('[INV-13] a removal that fails at the start is tried again', async () => {
+  const world = await aWorld()
+  let tries = 0
+  const fails = (journal: Journal): Journal => ({
+    ...journal,
+    remove: async (removed) => {
+      tries += 1
+      if (tries === 1) throw new RuntimeError('log_unavailable', 'away', { retryable: true })
+      return journal.remove(removed)
+    },
+  })
+  await cutOff(world)
+  await world.host([ending], { journal: fails })
+
+  await world.clock.advance(60_000)
+
+  expect(await world.journal.head(address)).toBeUndefined()
+})
+
+test('a root to be removed that leaves memory asks to be found all the same', async () => {
+  const world = await aWorld()
+  const host = await world.host([ending])
+  await outcome(world, host.send(address, { type: 'end', delete: true }))
+  await world.clock.until(host.close())
+
+  await world.host([ending])
+
+  expect(await world.journal.head(address)).toBeUndefined()
+})
+
+test('a root that ended for another reason stays', async () => {
+  const world = await aWorld()
+  await cutOff(world, {})
+  const host = await world.host([ending])
+
+  expect(await outcome(world, host.send(address, { type: 'add' }))).toMatchObject({ code: 'closed', error: { hint: expect.any(String) } })
+  expect(await lengthOf(world)).toBe(2)
+})
+
+test.each([
+  ['goes before its journal', 'log_unavailable', ['beside'], false],
+  ['waits for its journal where the store is full', 'log_full', ['beside', 'journal', 'beside'], true],
+] as const)('what there is of a root beside its journal %s', async (_, code, order, removed) => {
+  const world = await aWorld()
+  const steps: string[] = []
+  let full = true
+  const host = await world.host([counting], {
+    journal: (journal) => ({ ...journal, remove: (gone) => (steps.push('journal'), (full = false), journal.remove(gone)) }),
+    events: { removing: async () => (steps.push('beside'), full ? Promise.reject(new RuntimeError(code, 'no')) : undefined) },
+  })
+  await add(world, host)
+
+  expect(await codeOf(world, host.forget(address))).toBe(removed ? 'ok' : code)
+
+  expect(steps).toEqual(order)
+  expect((await world.journal.head(address)) === undefined).toBe(removed)
 })
