@@ -136,7 +136,7 @@ const handlers: Handlers = {
   'trace.export': async (parts, input) => exportTrace(parts, await existingActor(parts, input)),
   'trace.import': (parts, { kind = 'session', id, frames, wakeAt }) => {
     registered(parts, kind)
-    return importFrames(parts.transport, { kind, id }, frames, wakeAt)
+    return importFrames(parts, { kind, id }, frames, wakeAt)
   },
   'trace.replay': async (parts, { kind = 'session', id, to }) => {
     // What stands before a damaged commit can be folded.
@@ -179,6 +179,15 @@ const handlers: Handlers = {
     await existingActor(parts, { kind, id })
     const actor = parts.runtime.actor(kind, id)
     return { revived: await actor.revive() }
+  },
+  'actors.delete': async (parts, { kind, id }) => {
+    parts.admit()
+    const address = kind === 'session' ? parts.runtime.session(id).address : { kind, id }
+    // Also one that is damaged, or whose machine is not registered: nothing of it is read.
+    if (!(await journalIsDamaged(parts, address))) await headOf(parts, address, `there is no ${formatAddress(address)}`)
+    if (kind === 'session') await deleteSession(parts, address)
+    else await parts.directory.forget(address)
+    return { deleted: formatAddress(address) }
   },
   'actors.list': (parts, input, access) => listActors(parts, input, access),
   'models.list': (parts) => listModels(parts),

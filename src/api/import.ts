@@ -5,9 +5,10 @@ import { checksum, decodeCommit } from '../actors/index.ts'
 
 import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import { type AnyEvent, Commit } from '../contracts/journal.ts'
+import { isDamage } from '../contracts/lost-end.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { TranscriptContent, TranscriptNote } from '../contracts/transcript.ts'
-import { beingImported, type Frame, type Journal } from '../contracts/transport.ts'
+import { beingImported, type Frame, type Head, type Journal } from '../contracts/transport.ts'
 import { transcriptCheck } from '../machines/index.ts'
 import type { Parts, StoredFrame } from '../runtime/index.ts'
 
@@ -21,19 +22,28 @@ export type Imported = {
 /**
  * Appends commits that were exported elsewhere. Repeating it changes nothing.
  * @param wakeAt given with the last ones: when the actor goes on by itself; until then nobody can use it, also when this process ends in the middle
- * @throws RuntimeError bad_request (not commits of this actor, or not in order), conflict (another journal stands there), log_full …
+ * @throws RuntimeError unsupported (what the nodes keep for themselves), bad_request (not commits of this actor, or not in order), conflict (another journal stands there), log_full …
  */
 export const importFrames = async (
-  { journal }: Parts['transport'],
+  { transport, host }: Pick<Parts, 'transport' | 'host'>,
   address: Address,
   given: readonly StoredFrame[],
   wakeAt: number | null | undefined,
 ): Promise<Imported> => {
+  const { journal } = transport
+  // All nodes go by it from then on: one that does not fit would keep them from starting.
+  if (host.registration(address.kind).forks === false)
+    throw new RuntimeError('unsupported', `${formatAddress(address)} is kept by the nodes themselves and cannot be imported`, {
+      field: 'kind',
+      hint: 'conversations and actors of your own machines can be imported; set the configuration with config.set',
+    })
   const frames = given.map(({ seq, bytes }) => ({ seq, bytes: new Uint8Array(Buffer.from(bytes, 'base64')) }))
   const commits = frames.map((frame) => commitOf(frame, address))
   const first = frames[0]?.seq ?? 1
   let before = first === 1 ? undefined : (await journal.read(address, first - 1, { limit: 1 }))[0]
   let known = 0
+  const there = await headOf(journal, address)
+  if (there && (frames.at(-1)?.seq ?? 0) > there.seq && isRunning({ transport, host }, there)) throw busy(address)
   // With the last of them it can be said whether they make a conversation together; until then nobody can use it.
   if (wakeAt !== undefined && address.kind === 'session') await checkTranscript(journal, address, first, commits)
   for (const [index, frame] of frames.entries()) {
@@ -59,7 +69,7 @@ export const importFrames = async (
     throw refused(
       address,
       'more of it, or its last commit without a wake time, was sent before',
-      `${address.kind === 'session' ? 'delete it (statecast delete), and import it again' : 'import it into another prefix or folder,'} as a whole`,
+      `delete it (statecast delete ${formatAddress(address)}), and import it again as a whole`,
     )
   return { seq: head?.seq ?? before?.seq ?? 0, known }
 }
@@ -129,13 +139,30 @@ const takeOne = (take: (commit: Commit) => void, commit: Commit, address: Addres
   }
 }
 
+/** One at rest can be continued by commits that were made elsewhere. Of what has work to do, a shared store does not tell which node has it. */
+const isRunning = ({ transport, host }: Pick<Parts, 'transport' | 'host'>, { address, wakeAt }: Head): boolean =>
+  wakeAt !== null && wakeAt !== beingImported && (transport.capabilities.sharedByNodes || host.holds(address))
+
+/** Of one that has lost its end the append says it. */
+const headOf = (journal: Journal, address: Address): Promise<Head | undefined> =>
+  journal.head(address).catch((error: unknown) => {
+    if (isDamage(error)) return undefined
+    throw error
+  })
+
 const pageSize = 500
 const damaged = 'export it again: the file is damaged'
 
 const refused = (address: Address, problem: string, hint: string, cause?: unknown): RuntimeError =>
   new RuntimeError('bad_request', `${formatAddress(address)} cannot be imported: ${problem}`, { field: 'frames', hint, cause })
 
+const busy = (address: Address): RuntimeError =>
+  new RuntimeError('conflict', `${formatAddress(address)} has work to do here, and more commits of it cannot be imported`, {
+    hint: 'wait until it is at rest, or cancel its turn; then import it again',
+    retryable: true,
+  })
+
 const taken = (address: Address): RuntimeError =>
   new RuntimeError('conflict', `there is another ${formatAddress(address)}`, {
-    hint: `${address.kind === 'session' ? 'delete it first (statecast delete), or ' : ''}import into another prefix or folder; what stands there was not changed`,
+    hint: `delete it first (statecast delete ${formatAddress(address)}), or import into another prefix or folder; what stands there was not changed`,
   })

@@ -43,6 +43,7 @@ const needed: Record<CommandName, GatewayScope> = {
   'actors.send': 'admin',
   'actors.get': 'read',
   'actors.revive': 'admin',
+  'actors.delete': 'admin',
   'actors.list': 'read',
   'models.list': 'read',
   'config.get': 'read',

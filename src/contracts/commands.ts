@@ -193,6 +193,9 @@ export const commands = {
   'actors.revive': z
     .strictObject({ kind: Kind, id: SessionKey })
     .describe('resumes an actor that was quarantined after repeated failures, from where its journal ends'),
+  'actors.delete': z
+    .strictObject({ kind: Kind, id: SessionKey })
+    .describe('removes an actor of any kind with its journal, whatever it is doing; also one that is damaged'),
   'actors.list': z
     .strictObject({
       kind: Kind.optional().describe('only this kind'),

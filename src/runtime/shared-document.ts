@@ -59,6 +59,8 @@ export class SharedDocument<Value extends Record<string, unknown>> {
     this.#lookedAt = environment.clock.now()
     const address = { kind: configKind, id: this.#id }
     const head = await transport.journal.head(address)
+    // It was deleted: what was in it holds no longer.
+    if (head === undefined && this.#known.seq > 0) this.#known = { value: this.#parse({}), hash: emptyHash, seq: 0 }
     if (head === undefined || head.seq === this.#known.seq) return
     // Out of its journal: a node that starts may find nobody yet who has the actor.
     const { replica } = await recover(transport.journal, address, registration)

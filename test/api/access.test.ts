@@ -43,6 +43,7 @@ const aboutOne: [command: string, input: (key: string) => object][] = [
   ['trace.export', (id) => ({ id })],
   ['actors.get', (id) => ({ kind: 'session', id })],
   ['actors.revive', (id) => ({ kind: 'session', id })],
+  ['actors.delete', (id) => ({ kind: 'session', id })],
 ]
 
 test.each(aboutOne)('[INV-19] %s says of a foreign session, to the letter, what it says of one that is not there', async (command, input) => {

@@ -179,3 +179,50 @@ test('what does not fit is found also where it came in an earlier part', async (
 
   await expect(here.command('chat.history', { sessionKey: 's' })).rejects.toMatchObject({ code: 'conflict' })
 })
+
+/** The first commit of the conversation, as one of another address. */
+const forged = (address: string, change: object = {}): StoredFrame[] => {
+  const commit = decode(Buffer.from(frames[0]!.bytes, 'base64')) as Commit
+  return [{ seq: 1, bytes: Buffer.from(encode({ ...commit, address, notes: [], ...change })).toString('base64') }]
+}
+
+test.each(['config', 'provider'])('an import takes the place of nothing that the nodes keep for themselves (%s)', async (kind) => {
+  const importing = here.command('trace.import', { kind, id: 'main', frames: forged(`${kind}/main`), wakeAt: null })
+
+  await expect(importing).rejects.toMatchObject({ code: 'unsupported', field: 'kind', hint: expect.any(String) })
+  expect(await partsOf(here).transport.journal.head({ kind, id: 'main' })).toBeUndefined()
+  expect(await here.command('config.get', {})).toMatchObject({ config: {} })
+})
+
+/** A commit that would stand behind the last one of the conversation here. */
+const oneMore = async (): Promise<StoredFrame[]> => {
+  const { frames: own } = await here.command<FramePage>('trace.frames', { id: 's' })
+  const last = Buffer.from(own.at(-1)!.bytes, 'base64')
+  const seq = own.length + 1
+  const { create: _, ...commit } = decode(last) as Commit
+  const bytes = encode({ ...commit, seq, prev: checksum(last), inputs: [], notes: [] })
+  return [{ seq, bytes: Buffer.from(bytes).toString('base64') }]
+}
+
+test('an import appends nothing to a conversation that has work to do here', async () => {
+  const answering = Promise.withResolvers<{ text: string }>()
+  await here.close()
+  here = await createRuntime({
+    transport: await openMemory({ environment: systemEnvironment(), store, steal: true }),
+    agents: [agent({ name: 'main', model: 'test/model' })],
+    models: { 'test/model': () => answering.promise },
+  })
+  const run = await here.session('s').send('hello')
+
+  const importing = imports(await oneMore(), { wakeAt: null })
+
+  await expect(importing).rejects.toMatchObject({ code: 'conflict', retryable: true, hint: expect.stringContaining('at rest') })
+  answering.resolve({ text: 'still here' })
+  expect(await run.result()).toMatchObject({ text: 'still here' })
+})
+
+test('a conversation that grew elsewhere is imported back while it is at rest here', async () => {
+  await imports(frames.slice(0, 2), { wakeAt: null })
+
+  expect(await imports(frames, { wakeAt: null })).toMatchObject({ seq: frames.length, known: 2 })
+})

@@ -2,6 +2,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { decode, encode } from '../../src/actors/journal/codec.ts'
+import { openEmbedded } from '../../src/transport/embedded/open.ts'
+import { anEnvironment } from '../transport/harness.ts'
 import { runProcess } from './processes.ts'
 import { aFolder, aNode, start, statecast, stopNode, testApp, untilFile } from './run.ts'
 
@@ -57,3 +60,31 @@ test.each(['the next start', 'the next message'])(
     expect(history.stdout).not.toContain('hello')
   },
 )
+
+/** A folder whose configuration was written by another machine, as an import could once do. */
+const aFolderWithForeignConfiguration = async () => {
+  const how = { folder: aFolder() }
+  await statecast(how, 'send', 'main', 'hello', '--app', testApp)
+  const { journal, close } = await openEmbedded({ folder: join(how.folder, '.statecast'), environment: anEnvironment() })
+  const [first] = await journal.read({ kind: 'session', id: 'main' }, 1, { limit: 1 })
+  const bytes = encode({ ...(decode(first!.bytes) as object), address: 'config/main' })
+  await journal.append({ kind: 'config', id: 'main' }, 0, bytes, { wakeAt: null, at: 1 })
+  await close()
+  return how
+}
+
+test('a configuration that no node can read is deleted by command, as the error and the doctor say', async () => {
+  const how = await aFolderWithForeignConfiguration()
+
+  const refused = await statecast(how, 'up', '--port', '0', '--app', testApp)
+  const doctor = await statecast(how, 'doctor', '--offline', '--app', testApp)
+  const deleted = await statecast(how, 'delete', 'config/main', '--app', testApp)
+  const again = await statecast(how, 'delete', 'config/main', '--app', testApp)
+  await stopNode(await aNode(how, '--app', testApp))
+
+  expect(refused.stderr).toMatch(/\[drift\]\nhint: .*statecast delete config\/main/)
+  expect(doctor.stdout).toMatch(/config\/main cannot be woken.*\n.*statecast delete config\/main/)
+  expect(deleted).toMatchObject({ code: 0, stdout: 'the actor config/main is deleted, with its journal\n' })
+  expect(again).toMatchObject({ code: 4, stderr: expect.stringContaining('there is no config/main') })
+  expect((await statecast(how, 'history', 'main', '--app', testApp)).stdout).toContain('hello')
+})

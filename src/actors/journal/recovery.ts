@@ -33,8 +33,12 @@ const driftError = (name: string, registration: Registration, by: NonNullable<Co
     `${name} was recorded by machine '${by.machine}' with signature ${by.signature}, this one has ${registration.signature}`,
     {
       hint: [
+        // Of what the nodes keep for themselves there is no other machine.
+        registration.forks === false ? `delete it while no node runs, and what the app says holds: statecast delete ${name}` : undefined,
         registration.driftHint,
-        "run it with the machine that recorded it; or, if the change is compatible, adopt() it, or create the runtime with onDrift: 'force'",
+        registration.forks === false
+          ? undefined
+          : "run it with the machine that recorded it; or, if the change is compatible, adopt() it, or create the runtime with onDrift: 'force'",
       ]
         .filter((hint) => hint !== undefined)
         .join('; else '),

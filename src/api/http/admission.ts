@@ -10,6 +10,7 @@ const beginsWork: ReadonlySet<CommandName> = new Set<CommandName>([
   'tools.result',
   'actors.send',
   'actors.revive',
+  'actors.delete',
   'sessions.reset',
   'sessions.compact',
   'sessions.delete',

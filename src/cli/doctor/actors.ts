@@ -65,7 +65,10 @@ async function* look(client: Client, known: ReadonlySet<string>, place: Place): 
 const troubleOf = (row: ActorRow, place: Place): Finding | undefined => {
   const name = formatAddress(row)
   if (row.error) {
-    const { message, code, hint = 'restore a backup, or delete it' } = row.error
+    const { message, code, hint = 'restore a backup' } = row.error
+    const deleting = hintCommand(place, 'delete', name)
+    if (code === 'corrupt_at' || (code === 'drift' && !hint.includes('statecast delete')))
+      return bad('actor', `${name} cannot be woken: ${message} [${code}]`, `${hint}; the last resort, which forgets it: ${deleting}`)
     const cure = code === 'not_found' ? `register a machine of this kind in the app (${hint}), or leave it asleep` : hint
     return bad('actor', `${name} cannot be woken: ${message} [${code}]`, cure)
   }
