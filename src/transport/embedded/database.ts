@@ -5,7 +5,7 @@ import { createPrivately } from './private-file.ts'
 import { fromSqlite, salvageHint } from './sqlite-error.ts'
 
 /** Kept in SQLite's `user_version`; raise it with a step in {@link migrate}. */
-export const schemaVersion = 4
+export const schemaVersion = 5
 
 /**
  * `first` is the lowest sequence kept, so that a truncated front and a lost one can be told apart. A commit touches two pages: of the roots, and the last
@@ -45,6 +45,9 @@ const forksSchema = `
   CREATE INDEX forks_by_source ON forks (source);
 `
 
+/** What version 5 has besides: how many roots there are, and the sum of their numbers. Null where that is to be counted. */
+const countSchema = 'ALTER TABLE counter ADD COLUMN roots INTEGER; ALTER TABLE counter ADD COLUMN numbers INTEGER;'
+
 /** For the writer thread. @throws RuntimeError corrupt_at, unsupported for a newer schema, log_unavailable, log_full */
 export const openForWriting = (file: string): DatabaseSync => {
   let database: DatabaseSync | undefined
@@ -54,6 +57,7 @@ export const openForWriting = (file: string): DatabaseSync => {
     database = new DatabaseSync(file, { timeout: 5_000 })
     migrate(database, file)
     requireWhole(database, file)
+    requireRoots(database, file)
     return database
   } catch (error) {
     database?.close()
@@ -107,6 +111,22 @@ const requireWhole = (database: DatabaseSync, file: string): void => {
   }
 }
 
+/**
+ * A root whose row is gone leaves no sign in its own journal: a conversation would begin again beside its own frames. So each commit that begins or removes a
+ * root counts it. An older build has not counted: then this one begins to. @throws RuntimeError corrupt_at
+ */
+const requireRoots = (database: DatabaseSync, file: string): void => {
+  const found = database.prepare('SELECT count(*) AS roots, coalesce(sum(root), 0) AS numbers FROM roots').get()
+  const known = database.prepare('SELECT roots, numbers FROM counter').get()
+  const [roots, numbers, before] = [Number(found?.roots), Number(found?.numbers), Number(known?.roots)]
+  if (known?.roots === null) database.exec(`UPDATE counter SET roots = ${roots}, numbers = ${numbers}`)
+  else if (before !== roots || Number(known?.numbers) !== numbers)
+    throw new RuntimeError('corrupt_at', `${file} has lost journals: it holds ${roots}, and ${before} were there`, {
+      hint: `restore a backup; if what is left is what you want, run: sqlite3 ${file} 'UPDATE counter SET roots = NULL'`,
+      data: { table: 'roots', found: roots, known: before },
+    })
+}
+
 /** 0 for a file in which nothing of ours is. */
 export const schemaOf = (database: DatabaseSync): number => Number(database.prepare('PRAGMA user_version').get()?.user_version)
 
@@ -125,5 +145,7 @@ const migrate = (database: DatabaseSync, file: string): void => {
     })
   database.exec(`PRAGMA journal_mode = WAL; ${settings}`)
   if (found < schemaVersion)
-    database.exec(`BEGIN IMMEDIATE; ${found === 0 ? schema3 : ''} ${forksSchema} PRAGMA user_version = ${schemaVersion}; COMMIT`)
+    database.exec(
+      `BEGIN IMMEDIATE; ${found === 0 ? schema3 : ''} ${found < 4 ? forksSchema : ''} ${countSchema} PRAGMA user_version = ${schemaVersion}; COMMIT`,
+    )
 }

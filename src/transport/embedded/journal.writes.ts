@@ -48,6 +48,9 @@ export const journalWrites = (database: DatabaseSync) => {
   const deleteSnapshot = database.prepare('DELETE FROM snapshots WHERE root = ?')
   const deleteRoot = database.prepare('DELETE FROM roots WHERE root = ?')
 
+  // In the transaction that begins or removes it, so that a root that goes any other way is missed.
+  const countRoot = database.prepare('UPDATE counter SET roots = roots + ?1, numbers = numbers + ?1 * ?2')
+
   /** Roots whose last frame was found whole in this process; what was appended since then is our own. */
   const whole = new Known<number>()
 
@@ -90,6 +93,7 @@ export const journalWrites = (database: DatabaseSync) => {
     const tail = listOf([place])
     const proof = proofOf({ seq: 1, first: 1, checksum, wakeAt, at, tail })
     insertRoot.run(root, address.kind, address.id, 1, checksum, wakeAt, at, proof, tail)
+    countRoot.run(1, root)
     whole.set(checkedKey(address), root)
   }
 
@@ -214,6 +218,7 @@ export const journalWrites = (database: DatabaseSync) => {
       for (const [index, segment] of shared.entries()) writes.put(root, segment, index === shared.length - 1 ? origin : null)
       const tail = listOf([])
       insertRoot.run(root, kind, toId, at, checksum, wakeAt, now, proofOf({ seq: at, first: 1, checksum, wakeAt, at: now, tail }), tail)
+      countRoot.run(1, root)
       return appended
     },
 
@@ -245,6 +250,7 @@ export const journalWrites = (database: DatabaseSync) => {
       // Frames that no list leads to any more are looked for one by one: what was deleted must not stay readable in the file.
       if (deleted !== seq - first + 1 - elsewhere) deleteFrames.run(root)
       for (const statement of [deletePlaces, deleteSnapshot, deleteRoot]) statement.run(root)
+      countRoot.run(-1, root)
       return appended
     },
   }

@@ -44,5 +44,5 @@ export const tellsOfBusyFile = ({ data }: ErrorBody): boolean => {
 
 /** Our statements fit our schema, and our numbers fit a JavaScript number, unless a byte of them has changed. */
 const tellsOfDamage = (thrown: unknown, code: number, message: string): boolean =>
-  (code === primary.error && /no such|has no column|syntax error|unrecognized token/.test(message)) ||
+  (code === primary.error && /no such|has no column|syntax error|unrecognized token|ON CONFLICT clause does not match/.test(message)) ||
   (thrown instanceof RangeError && 'code' in thrown && thrown.code === 'ERR_OUT_OF_RANGE')
