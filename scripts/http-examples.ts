@@ -402,12 +402,6 @@ export const examples: Record<CommandName, Example> = {
     about: '`revived` is false for one that was not set aside, and then nothing is done. Sessions are of the kind `session`.',
     errors: ['not_found', 'drift', 'corrupt_at', 'closed'],
   },
-  'actors.delete': {
-    input: { kind: 'order', id: 'o-17' },
-    answer: { deleted: 'order/o-17' },
-    about: 'Under its id another one can begin. The configuration is `config/main`: without it, what the app says holds.',
-    errors: ['not_found', 'closed'],
-  },
   'actors.list': {
     input: { kind: 'order', limit: 50 },
     answer: {
@@ -573,4 +567,10 @@ export const examples: Record<CommandName, Example> = {
     about: '`detail` says what is wrong, `freeBytes` is there where it is known.',
   },
   'sessions.delete': { input: { sessionKey: 'main' }, answer: { deleted: 'main' }, errors: ['not_found', 'session_busy'] },
+  'actors.delete': {
+    input: { kind: 'order', id: 'o-17' },
+    answer: { deleted: 'order/o-17' },
+    about: 'Under its id another one can begin. The configuration is `config/main`: without it, what the app says holds.',
+    errors: ['not_found', 'closed'],
+  },
 }
