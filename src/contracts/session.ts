@@ -71,10 +71,7 @@ const SessionCommands = z.discriminatedUnion('type', [
     type: z.literal('compact').describe('replace old history by a summary now'),
     instructions: z.string().max(2000).optional().describe('what the summary is to keep'),
   }),
-  z.strictObject({
-    type: z.literal('close').describe('end the conversation for good'),
-    delete: z.literal(true).optional().describe('and remove it with its journal: a removal that is cut off is finished by the node that finds it'),
-  }),
+  z.strictObject({ type: z.literal('close').describe('end the conversation'), delete: z.literal(true).optional().describe('and remove it') }),
   z.strictObject({
     type: z.literal('configure').describe('change the settings that the session keeps for its users; null removes one'),
     toggles: ToggleChanges,
