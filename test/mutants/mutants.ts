@@ -410,6 +410,8 @@ export const mutants: Mutant[] = [
     find: 'found?.isFile() && found.ctimeMs >= since ?',
     replace: 'found?.isFile() ?',
     tests: ['test/tools/shell/limits.test.ts'],
+  },
+  {
     name: 'write a lease over one that another node wrote meanwhile',
     file: 'cluster/membership.ts',
     find: 'this.#registry.put(key, value, { expected: found?.revision ?? 0 })',
