@@ -76,6 +76,26 @@ test.each([
     { content: [{ type: 'text', text: 'one' }], structuredContent: { a: 1 } },
     { text: 'one', structuredContent: { a: 1 } },
   ],
+  [
+    'a file, as text and within a structure',
+    { content: [{ type: 'text', text: 'hello file' }], structuredContent: { content: 'hello file' } },
+    'hello file',
+  ],
+  [
+    'a number that the text has by chance',
+    { content: [{ type: 'text', text: 'order 12' }], structuredContent: { count: 1 } },
+    { text: 'order 12', structuredContent: { count: 1 } },
+  ],
+  [
+    'a text within a structure that says more',
+    { content: [{ type: 'text', text: 'hello' }], structuredContent: { content: 'hello', lines: 1 } },
+    { content: 'hello', lines: 1 },
+  ],
+  [
+    'a value of the structure, with indents',
+    { content: [{ type: 'text', text: '[\n  { "name": "Ada" }\n]' }], structuredContent: { entities: [{ name: 'Ada' }], total: 1 } },
+    { entities: [{ name: 'Ada' }], total: 1 },
+  ],
   ['a sound', { content: [{ type: 'audio', data: 'AAAA', mimeType: 'audio/wav' }] }, '[audio audio/wav, 3 bytes, not kept]'],
   [
     'a file',
@@ -86,6 +106,51 @@ test.each([
   ['something new', { content: [{ type: 'hologram' }] }, '[hologram, not kept]'],
 ])('a result of %s', (_, result, output) => {
   expect(outputOf(result)).toEqual(output)
+})
+
+/** 300 bytes that are no text. */
+const blob = Buffer.from(Array.from({ length: 300 }, (_, at) => (at * 89) % 256)).toString('base64')
+
+test.each<[string, object]>([
+  [
+    'a part within the structure',
+    {
+      content: [{ type: 'image', data: blob, mimeType: 'image/png' }],
+      structuredContent: { content: [{ type: 'image', data: blob, mimeType: 'image/png' }] },
+    },
+  ],
+  ['a typed field', { structuredContent: { file: { mimeType: 'image/png', data: blob }, lines: 1 } }],
+  ['a block as Anthropic writes it', { structuredContent: { source: { type: 'base64', media_type: 'image/png', data: blob } } }],
+  ['a resource within the structure', { structuredContent: { contents: [{ uri: 'file:///a', mimeType: 'image/png', blob }] } }],
+  ['an encoded file', { structuredContent: { name: 'a', encoding: 'base64', content: blob } }],
+  ['a field without a type', { structuredContent: { screenshot: blob } }],
+  ['a data URL', { content: [{ type: 'text', text: `see data:image/png;base64,${blob} here` }] }],
+  ['the JSON of a structure', { content: [{ type: 'text', text: JSON.stringify({ mimeType: 'image/png', data: blob }, null, 2) }] }],
+  [
+    'that JSON beside the structure',
+    {
+      content: [{ type: 'text', text: JSON.stringify({ mimeType: 'image/png', data: blob }) }],
+      structuredContent: { mimeType: 'image/png', data: blob },
+    },
+  ],
+  ['a text of nothing else', { content: [{ type: 'text', text: blob }] }],
+  ['a resource of text', { content: [{ type: 'resource', resource: { uri: 'a', text: `data:image/png;base64,${blob}` } }] }],
+])('binary data reaches the model once, as a note of type and size: %s', (_, result) => {
+  const output = JSON.stringify(outputOf(result))
+
+  expect(output).not.toContain(blob.slice(0, 40))
+  expect(output.match(/300 bytes, not kept/g)).toHaveLength(1)
+})
+
+test.each([
+  'the quick brown fox '.repeat(40),
+  'x'.repeat(4000),
+  'ACGT'.repeat(400),
+  'deadBEEF0123'.repeat(6),
+  Buffer.from('A text that was encoded twice is a text. '.repeat(20)).toString('base64'),
+  '/usr/local/lib/node/modules/'.repeat(10),
+])('a text that is no binary data stays as it is: %.30s', (text) => {
+  expect(outputOf({ content: [{ type: 'text', text }] })).toBe(text)
 })
 
 test('lines are read wherever they are cut, and the id of one that is too long is found at either end', () => {
