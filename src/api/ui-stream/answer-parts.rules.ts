@@ -274,11 +274,12 @@ const stateOf = (said: SessionOutput): UiPart[] => {
   }
 }
 
+/** Clients own `steps`: assistant-ui spreads it as a list and crashes on a number. */
 const metadataOf = ({ runId, model, usage, costUsd, durationMs, steps, toolCalls, partial }: TurnOutput): Record<string, unknown> => ({
   runId,
   model,
   usage,
-  steps,
+  stepCount: steps,
   toolCalls,
   ...definedOf({ costUsd, durationMs, partial: partial || undefined }),
 })

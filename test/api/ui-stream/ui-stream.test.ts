@@ -26,8 +26,10 @@ test('an answer is shown while it is written, with its reasoning, and says at th
     role: 'assistant',
     id: `${web.messages[0]?.id}:answer`,
     parts: [{ type: 'step-start' }, { type: 'reasoning', text: 'hm', state: 'done' }, { type: 'text', text: 'Hello there.', state: 'done' }],
-    metadata: { model: 'test/pen', steps: 1, usage: { inputTokens: 3, outputTokens: 4 } },
+    metadata: { model: 'test/pen', stepCount: 1, usage: { inputTokens: 3, outputTokens: 4 } },
   })
+  // assistant-ui spreads it as a list.
+  expect(web.lastMessage?.metadata).not.toHaveProperty('steps')
 })
 
 test('the response is what a UI message stream is, part by part', async () => {
@@ -53,7 +55,7 @@ test('the response is what a UI message stream is, part by part', async () => {
     { type: 'text-delta', id: 'text-1', delta: 'Hi' },
     { type: 'text-end', id: 'text-1' },
     { type: 'finish-step' },
-    { type: 'message-metadata', messageMetadata: expect.objectContaining({ runId: 'u1', model: 'test/pen', steps: 1 }) },
+    { type: 'message-metadata', messageMetadata: expect.objectContaining({ runId: 'u1', model: 'test/pen', stepCount: 1 }) },
     { type: 'finish', finishReason: 'stop' },
     '[DONE]',
   ])
