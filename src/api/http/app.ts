@@ -94,7 +94,8 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   app.use(requests.count)
   app.use(boundedRequests(limits))
   app.use(async (context, next) => {
-    requireOurs({ host: context.req.header('host'), origin: context.req.header('origin') }, host)
+    const { req } = context
+    requireOurs({ host: req.header('host'), origin: req.header('origin'), authorization: req.header('authorization') }, host)
     await next()
   })
   app.route('/', pageRoutes())

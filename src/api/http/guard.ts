@@ -26,15 +26,21 @@ const nameIn = (host: string): string | undefined => {
 const isOurs = (name: string, bound: string): boolean =>
   isLoopback(name) || name === bound.toLowerCase() || (isWildcard(bound) && (isIP(name) !== 0 || name === hostname().toLowerCase()))
 
-/** @param bound what the server listens on @throws RuntimeError forbidden for a name that is not ours, and for pages of other sites */
-export const requireOurs = ({ host = '', origin }: { host?: string | undefined; origin?: string | undefined }, bound: string): void => {
+type Headers = { host?: string | undefined; origin?: string | undefined; authorization?: string | undefined }
+
+/**
+ * A request with a credential in its `Authorization` header may come from any origin: a page of another site cannot know the token, and a browser never adds
+ * it. A proxy for development sends both.
+ * @param bound what the server listens on @throws RuntimeError forbidden for a name that is not ours, and for pages of other sites
+ */
+export const requireOurs = ({ host = '', origin, authorization }: Headers, bound: string): void => {
   const name = nameIn(host)
   if (name === undefined || !isOurs(name, bound))
     throw new RuntimeError('forbidden', 'this host name is not served here', { field: 'Host', hint: `use http://${bound}` })
-  if (origin !== undefined && origin.replace(/^https?:\/\//, '') !== host)
+  if (bearerIn(authorization) === undefined && origin !== undefined && origin.replace(/^https?:\/\//, '') !== host)
     throw new RuntimeError('forbidden', 'requests of other sites are refused', {
       field: 'Origin',
-      hint: 'call from the same host, or without a browser',
+      hint: 'call from the same host, or send the token in the Authorization header',
     })
 }
 

@@ -58,7 +58,8 @@ export async function* chatChunks(
   const frame = { id, object: 'chat.completion.chunk', created, model }
   const chunk = (delta: object, finish: string | null = null): string =>
     JSON.stringify({ ...frame, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }], ...(usage ? { usage: null } : {}) })
-  yield chunk({ role: 'assistant', content: '' })
+  // Clients make a text part of an empty text, also where only calls follow.
+  yield chunk({ role: 'assistant', content: null })
   try {
     for (;;) {
       const { done, value } = await pieces.next()

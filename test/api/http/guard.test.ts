@@ -82,11 +82,23 @@ test.each(['localhost', 'localhost:4111', '127.0.0.1', '[::1]:80'])('the host na
 
 test('pages of other sites are refused, those of the same host are not', async () => {
   const { call, gateway } = await aGateway()
-  const from = (origin: string) => call('POST', '/rpc/health', { body: '{}', headers: { origin } })
+  const from = (origin: string) => call('GET', '/healthz', { headers: { origin, authorization: '' } })
 
   expect(await from('https://evil.example')).toMatchObject({ status: 403, json: { error: { code: 'forbidden', field: 'Origin' } } })
   expect((await from('null')).status).toBe(403)
   expect((await from(gateway.url)).status).toBe(200)
+})
+
+test('a token in the Authorization header passes the check of the origin, as a proxy for development sends it', async () => {
+  const { call } = await aGateway()
+  const from = (headers: Record<string, string>) =>
+    call('POST', '/rpc/health', { body: '{}', headers: { origin: 'http://localhost:5173', ...headers } })
+
+  expect((await from({})).status).toBe(200)
+  expect(await from({ host: 'rebound.example' })).toMatchObject({ status: 403, json: { error: { field: 'Host' } } })
+  expect((await from({ authorization: 'Bearer wrong-token-of-a-guesser' })).status).toBe(401)
+  for (const authorization of ['', 'Basic YTpi', 'Bearer'])
+    expect(await from({ authorization })).toMatchObject({ status: 403, json: { error: { field: 'Origin' } } })
 })
 
 test('the token is made once, readable by its owner only, and narrowed again when it was widened', () => {
@@ -155,7 +167,7 @@ test.each([
 ])('a page of another site is refused also where it looks like ours: %s', async (_, origin) => {
   const { call, gateway } = await aGateway()
 
-  const reply = await call('POST', '/rpc/health', { body: '{}', headers: { origin: origin(gateway.url) } })
+  const reply = await call('POST', '/rpc/health', { body: '{}', headers: { origin: origin(gateway.url), authorization: '' } })
 
   expect(reply).toMatchObject({ status: 403, json: { error: { code: 'forbidden', field: 'Origin' } } })
 })

@@ -45,7 +45,11 @@ test('a stream says the same in pieces: the role first, usage last where it was 
   })
   const chunks = await all(stream)
 
-  expect(chunks[0]).toMatchObject({ object: 'chat.completion.chunk', model: 'agent:main', choices: [{ delta: { role: 'assistant', content: '' } }] })
+  expect(chunks[0]).toMatchObject({
+    object: 'chat.completion.chunk',
+    model: 'agent:main',
+    choices: [{ delta: { role: 'assistant', content: null } }],
+  })
   const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta as { content?: string; reasoning_content?: string }))
   expect(deltas.map(({ reasoning_content = '' }) => reasoning_content).join('')).toBe('let me see')
   expect(deltas.map(({ content = '' }) => content).join('')).toBe('forty-two')
