@@ -53,7 +53,8 @@ Everything but the two probes and the page of the chat wants the token as \`Auth
 \`token\` of the data folder, readable by its owner only; \`STATECAST_TOKEN\` of the node is taken beside it, and is needed before \`up --host\` listens beyond this
 machine. A token that could be guessed, with fewer than 16 characters, fewer than 8 different ones, or repeating or counting, is refused at the start (\`openssl rand -hex 32\` makes a good one).
 A missing or wrong token is refused with 401 \`unauthorised\`. A \`Host\` that is not this node, or an \`Origin\` that is not the host of the request, is refused
-with 403 \`forbidden\`: pages of other sites get nowhere.
+with 403 \`forbidden\`: pages of other sites get nowhere. A request with a bearer token in its \`Authorization\` header may have any \`Origin\`, so a development proxy that adds
+the header works. The \`Host\` is always checked.
 
 Tokens for others are made with \`statecast token create\`, for some [scopes and sessions](../guides/tokens.md). They open \`/ws\`, \`/rpc\`, the event streams, \`/v1\` and \`/api/chat\`;
 a session that a token does not reach is to it as one that is not there.

@@ -18,7 +18,7 @@ const beginnings: readonly [string, string][] = [
 ]
 
 /** Bytes of which base64 is the text: it ends with up to two `=`. */
-export const bytesIn = (base64: string): number => Math.floor((base64.replace(/\s/g, '').replace(/={1,2}$/, '').length * 3) / 4)
+const bytesIn = (base64: string): number => Math.floor((base64.replace(/\s/g, '').replace(/={1,2}$/, '').length * 3) / 4)
 
 export const blobNote = (kind: string, base64: string): string => `[${kind}, ${bytesIn(base64)} bytes, not kept]`
 
