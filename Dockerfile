@@ -5,7 +5,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
 COPY src src
 COPY web web
-RUN node node_modules/vite/bin/vite.js build --config web/chat/vite.config.ts
+RUN npm run --silent build:web
 
 FROM node:24-slim
 WORKDIR /app
@@ -19,4 +19,7 @@ COPY --from=page /app/dist/web dist/web
 COPY docker/statecast.config.json docker/statecast.config.json
 RUN mkdir .statecast && chown node .statecast
 USER node
+# For `docker run`, on the default port of `up`.
+HEALTHCHECK --interval=5s --timeout=5s --start-period=30s --retries=12 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:4111/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "bin/statecast.js"]

@@ -3,7 +3,7 @@
  * run as processes on servers of that configuration, are a cluster that answers.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { jetstreamManager } from '@nats-io/jetstream'
@@ -15,6 +15,7 @@ import { fromFiles } from '../src/runtime/variables.ts'
 import { startProcess } from './cli/processes.ts'
 import { aFolder, statecast } from './cli/run.ts'
 import { natsFetchMs, startCluster } from './support/nats.ts'
+import { runIn } from './support/package.ts'
 import { startProgram } from './support/processes.ts'
 import { filesUnder, repository, textOf } from './tidy/sources.ts'
 
@@ -127,6 +128,53 @@ test('the image has a Node that runs us, and the package that it is built from',
 
   expect(Number(major)).toBeGreaterThanOrEqual(Number(/\d+/.exec(engines.node)?.[0]))
   expect(dockerfile).toContain(`ENTRYPOINT ["node", "${bin.statecast}"]`)
+})
+
+/** The steps of one stage of the Dockerfile, in a folder that is empty but for the installed packages. */
+const buildStage = async (stage: string, from: Record<string, string> = {}): Promise<string> => {
+  const folder = aFolder()
+  symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
+  for (const [, step = '', rest = ''] of stage.matchAll(/^(COPY|RUN) (.+)$/gm)) {
+    if (step === 'RUN') {
+      // The packages are there, and there is no user `node`.
+      if (!/npm (?:ci|install)|chown/.test(rest)) await runIn(folder, 'sh', ['-c', rest])
+      continue
+    }
+    const [, source, paths = rest] = /^--from=(\S+) (.+)$/.exec(rest) ?? []
+    const words = paths.split(' ')
+    const target = join(folder, words.at(-1)!)
+    const root = source === undefined ? repository : from[source]!
+    const inFolder = words.at(-1)!.endsWith('/')
+    for (const path of words.slice(0, -1))
+      cpSync(join(root, path.replace(/^\/app\//, '')), inFolder ? join(target, path) : target, { recursive: true })
+  }
+  return folder
+}
+
+test('the image serves every page, and its health check knows a node that is ready', async () => {
+  const [, first = '', second = ''] = dockerfile.split(/^FROM /m)
+  const image = await buildStage(second, { page: await buildStage(first) })
+  const app = startProcess(
+    { folder: image, program: join(image, 'bin/statecast.js') },
+    'up',
+    '--app',
+    'docker/statecast.config.json',
+    '--port',
+    '0',
+    '--json',
+  )
+  const { url } = JSON.parse(await app.firstLine) as { url: string }
+
+  for (const page of ['/', '/inspector']) expect((await fetch(`${url}${page}`)).status, page).toBe(200)
+  const [, check = ''] = /^HEALTHCHECK [^[]+(\[.+\])$/m.exec(dockerfile) ?? []
+  const [command = '', ...words] = JSON.parse(check) as string[]
+  const health = (address: string) =>
+    spawnSync(
+      command,
+      words.map((word) => word.replace('http://127.0.0.1:4111', address)),
+    ).status
+  expect(health(url)).toBe(0)
+  expect(health('http://127.0.0.1:1')).toBe(1)
 })
 
 test.each(servicesLike('nats-'))('the configuration of %s is one for nats-server, and syncs every write', async (name, service) => {

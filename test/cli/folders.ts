@@ -10,7 +10,14 @@ export const testApp = join(repository, 'test/cli/fixtures/app.ts')
 export const changedApp = join(repository, 'test/cli/fixtures/changed.ts')
 
 export type Ended = { code: number | null; stdout: string; stderr: string; lines: string[] }
-export type How = { folder: string; input?: string | Buffer; env?: Record<string, string>; keepStdinOpen?: boolean }
+export type How = {
+  folder: string
+  input?: string | Buffer
+  env?: Record<string, string>
+  keepStdinOpen?: boolean
+  /** Default: the command of the repository. */
+  program?: string
+}
 
 export const aFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'statecast-cli-'))

@@ -19,8 +19,8 @@ export type Process = Running & {
 }
 export type NodeProcess = Process & Node
 
-export const startProcess = ({ folder, input = '', env = {}, keepStdinOpen = false }: How, ...args: string[]): Process => {
-  const child = spawn(process.execPath, [bin, ...args], { cwd: folder, env: { ...cleanEnvironment, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+export const startProcess = ({ folder, input = '', env = {}, keepStdinOpen = false, program = bin }: How, ...args: string[]): Process => {
+  const child = spawn(process.execPath, [program, ...args], { cwd: folder, env: { ...cleanEnvironment, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
   if (child.pid !== undefined) child.once('exit', dieWithUs(child.pid))
   const printed = new Printed()
   for (const stream of ['stdout', 'stderr'] as const) child[stream].setEncoding('utf8').on('data', (text: string) => printed.add(stream, text))
