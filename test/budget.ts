@@ -39,6 +39,6 @@ export const budgets: Readonly<Record<string, Budget>> = {
   testing: { files: 4, isolated: 0, seconds: 1, processes: 2 },
   tidy: { files: 3, isolated: 0, seconds: 2, processes: 2 },
   tools: { files: 26, isolated: 0, seconds: 32, processes: 420 },
-  transport: { files: 28, isolated: 0, seconds: 33, processes: 38 },
+  transport: { files: 29, isolated: 0, seconds: 33, processes: 38 },
   web: { files: 4, isolated: 0, seconds: 3, processes: 2 },
 }

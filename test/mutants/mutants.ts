@@ -532,8 +532,8 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'keep the files of a session that is forgotten',
-    file: 'runtime/retention.ts',
-    find: "    if (head.address.kind === 'session') await files.forget(head.address.id)\n",
+    file: 'runtime/host-events.ts',
+    find: "      if (kind === 'session') await files.forget(id)\n",
     replace: '',
     tests: ['test/runtime/retention.test.ts'],
   },

@@ -4,7 +4,7 @@
  */
 
 /** Shown as a sign; what a person types never has the second character, which is invisible. */
-export const breakMark = '\u2424\u2060'
+const breakMark = '\u2424\u2060'
 
 export const withBreaks = (line: string): string => line.replaceAll(breakMark, '\n')
 
@@ -68,4 +68,8 @@ const openSequence = (text: string): number => {
 }
 
 /** A line that ends in a backslash goes on in the next one; two of them are one that was typed. */
-export const goesOn = (line: string): boolean => (/\\+$/.exec(line)?.[0].length ?? 0) % 2 === 1
+export const goesOn = (line: string): boolean => {
+  let at = line.length
+  while (line[at - 1] === '\\') at--
+  return (line.length - at) % 2 === 1
+}
