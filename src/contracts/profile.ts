@@ -81,12 +81,14 @@ export const Profile = z
     tokenMax: z.number().int().min(1).describe('tokens in one turn, read and written'),
     loopDetection: LoopDetection.optional().describe('what is done about tool calls that are repeated without progress; default: nothing'),
     toolCallMax: z.number().int().min(0).describe('tool calls in one turn'),
-    wallTimeMs: z.number().int().min(1).describe('ms that one turn may take, without the time that waits for people'),
-    pauses: z
-      .literal(true)
+    turnTimeMs: z.number().int().min(1).optional().describe('ms that one turn may take, without the time that waits for people'),
+    wallTimeMs: z
+      .number()
+      .int()
+      .min(1)
       .optional()
       .describe(
-        'a call waits for a person without a deadline unless `approval` sets one, and that time counts towards no limit; default in profiles of earlier builds: 120,000 ms, and it counts',
+        'in profiles of earlier builds, in place of `turnTimeMs`: time that waits for people counts, and a call waits for 120,000 ms at most',
       ),
     modelAttemptMax: z.number().int().min(1).describe('attempts for one model call that fails in a way that may pass'),
     fallbacks: z.array(z.string().min(1).max(200)).max(20).optional().describe('models that answer where the first one fails, in this order'),
@@ -152,7 +154,6 @@ export const defaultProfile: Omit<Profile, 'agent' | 'model'> = {
   stepMax: 50,
   tokenMax: 2_000_000,
   toolCallMax: 200,
-  wallTimeMs: 86_400_000,
-  pauses: true,
+  turnTimeMs: 86_400_000,
   modelAttemptMax: 4,
 }

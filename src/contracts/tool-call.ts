@@ -10,7 +10,7 @@ type ToolPlace = { session: string; conversation?: string; runId: string; call: 
 export type ToolInput = ToolPlace & {
   inDoubt: Profile['inDoubt']
   approval?: Profile['approval']
-  pauses?: Profile['pauses']
+  pauses?: true
   /** Tools for which a person of this session has agreed once and for all. */
   allowed?: string[]
   /** Whoever is above runs calls of tools that are delegated. */

@@ -96,7 +96,7 @@ const groups = {
       steps: turn.stepMax,
       tokens: turn.tokenMax,
       toolCalls: turn.toolCallMax,
-      wallTimeMs: turn.wallTimeMs,
+      wallTimeMs: turn.turnTimeMs,
       runTimeoutMs: turn.runTimeoutMs,
       modelCall,
     })
@@ -270,7 +270,7 @@ export const agentSettings = (given: Record<string, unknown>): AgentSettings => 
     stepMax: limits.steps,
     tokenMax: limits.tokens,
     toolCallMax: limits.toolCalls,
-    wallTimeMs: limits.wallTimeMs,
+    turnTimeMs: limits.wallTimeMs,
     runTimeoutMs: limits.runTimeoutMs,
     contextTokens: context.tokens,
     historyTurns: context.turns,

@@ -351,8 +351,8 @@ export const mutants: Mutant[] = [
   {
     name: 'count the time that waits for a person',
     file: 'machines/loop/work-time.rules.ts',
-    find: "const left = pauses && typeof workLeftMs !== 'number'",
-    replace: "const left = !pauses && typeof workLeftMs !== 'number'",
+    find: "const left = turnTimeMs !== undefined && typeof workLeftMs !== 'number'",
+    replace: "const left = turnTimeMs === undefined && typeof workLeftMs !== 'number'",
     tests: ['test/runtime/approval.test.ts'],
   },
   {

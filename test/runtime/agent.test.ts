@@ -104,7 +104,7 @@ test('each option becomes the setting of a turn that it is about', () => {
     stepMax: 1,
     tokenMax: 2,
     toolCallMax: 3,
-    wallTimeMs: 4,
+    turnTimeMs: 4,
     runTimeoutMs: 5,
     contextTokens: 7,
     historyTurns: 8,

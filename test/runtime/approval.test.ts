@@ -176,7 +176,7 @@ test('[INV-7, CH-43] a call waits for days without a deadline, also while no pro
 const interrupted = async (wallTimeMs: number) => {
   const told = await story([{ calls: [work('before', 600_000)] }, { calls: [{ ...work('x', 600_000), name: 'pay' }] }, { text: 'done' }], {
     tools: (world) => [worker({ timeoutMs: 3_600_000 })(world), worker({ name: 'pay', approval: true, timeoutMs: 3_600_000 })(world)],
-    wallTimeMs,
+    turnTimeMs: wallTimeMs,
     runTimeoutMs: 86_400_000,
   })
   await told.say('do x', { idempotencyKey: 'a' })

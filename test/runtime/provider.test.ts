@@ -185,7 +185,7 @@ test.each([
   ['a tool', { calls: [work('x', 3_600_000)] }],
   ['a pause', { error: { status: 429, retryAfterMs: 110_000 } }],
 ])('budget of wall time: it ends %s, also over a crash [INV-7]', async (_, response) => {
-  await using told = await story([response], { tools, wallTimeMs: 30_000 })
+  await using told = await story([response], { tools, turnTimeMs: 30_000 })
   const began = told.clock.now()
   await told.say('go', { idempotencyKey: 'a' })
   await told.clock.advance(10_000)

@@ -82,7 +82,8 @@ const withLimit = (error: ErrorBody, profile: Profile): ErrorBody => {
   return limit === undefined ? error : { ...error, data: { ...error.data, limit } }
 }
 
-const limitIn = ({ code, message }: ErrorBody, { stepMax, tokenMax, toolCallMax, wallTimeMs, runTimeoutMs = runTimeoutDefaultMs }: Profile) => {
+const limitIn = ({ code, message }: ErrorBody, profile: Profile) => {
+  const { stepMax, tokenMax, toolCallMax, runTimeoutMs = runTimeoutDefaultMs } = profile
   switch (code) {
     case 'budget_steps':
       return stepMax
@@ -91,7 +92,7 @@ const limitIn = ({ code, message }: ErrorBody, { stepMax, tokenMax, toolCallMax,
     case 'budget_tool_calls':
       return toolCallMax
     case 'budget_time':
-      return message === deadlines.wallTime.message ? wallTimeMs : runTimeoutMs
+      return message === deadlines.wallTime.message ? (profile.turnTimeMs ?? profile.wallTimeMs) : runTimeoutMs
     default:
       return undefined
   }

@@ -35,7 +35,10 @@ const askParts = setup({
     nobodyWaits: ({ context }) => context.waiting.length === 0,
   },
   delays: {
-    wallTime: ({ context }) => (context.profile as Profile).wallTimeMs,
+    wallTime: ({ context }) => {
+      const { turnTimeMs, wallTimeMs } = context.profile as Profile
+      return turnTimeMs ?? (wallTimeMs as number)
+    },
     runTimeout: ({ context }) => context.profile?.runTimeoutMs ?? runTimeoutMs,
   },
   actions: {

@@ -47,7 +47,9 @@ export const permissions = ({
   input: { profile, allowed, unattended: alone, delegates },
   allowed: since,
 }: LoopContext): Partial<ToolInput> & Pick<ToolInput, 'inDoubt'> => {
-  const { approval, heartbeat, pauses } = profile
+  const { approval, heartbeat, turnTimeMs } = profile
+  // Profiles of earlier builds have a `wallTimeMs` in its place.
+  const pauses = turnTimeMs === undefined ? undefined : (true as const)
   const unattended = alone || heartbeat ? (true as const) : undefined
   return {
     // No person is there to look: the model is told that nobody knows.

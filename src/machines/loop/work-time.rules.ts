@@ -9,8 +9,13 @@ export type WorkTime = { workLeftMs?: number | null }
 export const commitTime = (): number | undefined => presentMoment()?.now()
 
 /** It begins to wait for a person. @param timer of the limit, whose rest is kept */
-export const workPauses = ({ workLeftMs }: WorkTime, { pauses }: Pick<Profile, 'pauses'>, actor: object, { type }: { type: string }): WorkTime => {
-  const left = pauses && typeof workLeftMs !== 'number' ? presentMoment()?.leftOf(actor, type) : undefined
+export const workPauses = (
+  { workLeftMs }: WorkTime,
+  { turnTimeMs }: Pick<Profile, 'turnTimeMs'>,
+  actor: object,
+  { type }: { type: string },
+): WorkTime => {
+  const left = turnTimeMs !== undefined && typeof workLeftMs !== 'number' ? presentMoment()?.leftOf(actor, type) : undefined
   return left === undefined ? {} : { workLeftMs: left }
 }
 

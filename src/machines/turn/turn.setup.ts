@@ -3,7 +3,6 @@
 import { assign, type DoneActorEvent, type ErrorActorEvent, emit, enqueueActions, fromCallback, fromPromise, sendParent, sendTo, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
 import { definedOf } from '../../contracts/defined.ts'
-
 import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { LaneInput, LoopOutput, TurnInput, TurnOutput, TurnStatus } from '../../contracts/turn.ts'
@@ -80,7 +79,7 @@ const turnParts = setup({
     wasSpoken: ({ context }) => context.spoken && context.prompt.ids.length === 1,
   },
   delays: {
-    wallTime: ({ context }) => context.profile.wallTimeMs,
+    wallTime: ({ context: { profile } }) => profile.turnTimeMs ?? (profile.wallTimeMs as number),
     runTimeout,
   },
   actions: {

@@ -45,8 +45,9 @@ const forksSchema = `
   CREATE INDEX forks_by_source ON forks (source);
 `
 
-/** What version 5 has besides: how many roots there are, and the sum of their numbers. Null where that is to be counted. */
-const countSchema = 'ALTER TABLE counter ADD COLUMN roots INTEGER; ALTER TABLE counter ADD COLUMN numbers INTEGER;'
+/** What version 5 has besides: how many roots there are with a number of at most `up_to`, and the sum of their numbers. Null where that is to be counted. */
+const countSchema =
+  'ALTER TABLE counter ADD COLUMN roots INTEGER; ALTER TABLE counter ADD COLUMN numbers INTEGER; ALTER TABLE counter ADD COLUMN up_to INTEGER;'
 
 /** For the writer thread. @throws RuntimeError corrupt_at, unsupported for a newer schema, log_unavailable, log_full */
 export const openForWriting = (file: string): DatabaseSync => {
@@ -111,16 +112,27 @@ const requireWhole = (database: DatabaseSync, file: string): void => {
   }
 }
 
+/** Counts all roots that there are. It writes nothing where the count stands. */
+export const countRoots = (database: DatabaseSync): void =>
+  database.exec(`
+    UPDATE counter SET roots = found.roots, numbers = found.numbers, up_to = found.up_to
+    FROM (SELECT count(*) AS roots, coalesce(sum(root), 0) AS numbers, coalesce(max(root), 0) AS up_to FROM roots) AS found
+    WHERE counter.up_to IS NOT found.up_to OR counter.roots IS NOT found.roots OR counter.numbers IS NOT found.numbers
+  `)
+
 /**
- * A root whose row is gone leaves no sign in its own journal: a conversation would begin again beside its own frames. So each commit that begins or removes a
- * root counts it. An older build has not counted: then this one begins to. @throws RuntimeError corrupt_at
+ * A root whose row is gone leaves no sign in its own journal: a conversation would begin again beside its own frames. So the store counts its roots, at each
+ * start and orderly end, and where one is removed. Those that were begun before a kill are counted by the start after it. An older build has not counted:
+ * then this one begins to. @throws RuntimeError corrupt_at
  */
 const requireRoots = (database: DatabaseSync, file: string): void => {
-  const found = database.prepare('SELECT count(*) AS roots, coalesce(sum(root), 0) AS numbers FROM roots').get()
-  const known = database.prepare('SELECT roots, numbers FROM counter').get()
-  const [roots, numbers, before] = [Number(found?.roots), Number(found?.numbers), Number(known?.roots)]
-  if (known?.roots === null) database.exec(`UPDATE counter SET roots = ${roots}, numbers = ${numbers}`)
-  else if (before !== roots || Number(known?.numbers) !== numbers)
+  const known = database.prepare('SELECT roots, numbers, up_to FROM counter').get()
+  const found = database
+    .prepare('SELECT count(*) AS roots, coalesce(sum(root), 0) AS numbers FROM roots WHERE root <= ?')
+    .get(Number(known?.up_to ?? 0))
+  const [roots, before] = [Number(found?.roots), Number(known?.roots)]
+  if (known?.roots === null || (before === roots && Number(known?.numbers) === Number(found?.numbers))) countRoots(database)
+  else
     throw new RuntimeError('corrupt_at', `${file} has lost journals: it holds ${roots}, and ${before} were there`, {
       hint: `restore a backup; if what is left is what you want, run: sqlite3 ${file} 'UPDATE counter SET roots = NULL'`,
       data: { table: 'roots', found: roots, known: before },

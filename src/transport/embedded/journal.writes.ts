@@ -48,8 +48,9 @@ export const journalWrites = (database: DatabaseSync) => {
   const deleteSnapshot = database.prepare('DELETE FROM snapshots WHERE root = ?')
   const deleteRoot = database.prepare('DELETE FROM roots WHERE root = ?')
 
-  // In the transaction that begins or removes it, so that a root that goes any other way is missed.
-  const countRoot = database.prepare('UPDATE counter SET roots = roots + ?1, numbers = numbers + ?1 * ?2')
+  // In the transaction that begins or removes it, so that a root that goes any other way is missed. Those above `up_to` are counted at the next start or
+  // end: a commit that begins a root touches no page for it.
+  const countRoot = database.prepare('UPDATE counter SET roots = roots + ?1, numbers = numbers + ?1 * ?2 WHERE up_to >= ?2')
 
   /** Roots whose last frame was found whole in this process; what was appended since then is our own. */
   const whole = new Known<number>()

@@ -1,6 +1,6 @@
 /** The writer thread: commits what is not committed on the main thread (`writer.here.ts`), and never at the same time. Its event loop is one wait for work, one commit, one answer. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { checkpoint, openForWriting } from './database.ts'
+import { checkpoint, countRoots, openForWriting } from './database.ts'
 import { openCommits } from './group-commit.ts'
 import { checkHighWater } from './high-water.ts'
 import { unpackRequests, type WriteBatch, type WriterMessage, type WriterOrder } from './requests.ts'
@@ -20,6 +20,7 @@ try {
   const finish = (groups: number): void => {
     mark.follow(groups)
     mark.settle()
+    countRoots(database)
     mark.close()
     // An empty log is one file less to copy for whoever takes a backup, and a faster start.
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)')

@@ -132,7 +132,7 @@ test('people may take as long as they want, work may not', () => {
 })
 
 test('all of it has an end, waiting included', () => {
-  const walk = say(start({ wallTimeMs: 5000 }), { type: 'tool.waiting', approval: { callId: 'c' } }).pass(5000)
+  const walk = say(start({ turnTimeMs: 5000 }), { type: 'tool.waiting', approval: { callId: 'c' } }).pass(5000)
 
   expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'budget_time', message: expect.stringContaining('longer than it may') } })
 })
