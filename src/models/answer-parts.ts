@@ -2,7 +2,7 @@
 import { definedOf } from '../contracts/defined.ts'
 import { type AnswerPart, type Metadata, metadataCharsMax, type ProviderMetadata } from '../contracts/provider-metadata.ts'
 import { isRecord } from '../contracts/record.rules.ts'
-import { providerError } from './provider-error.ts'
+import { metadataTooLarge } from './metadata-limit.ts'
 import { type RawFields, rawFieldsKey } from './raw-fields.ts'
 
 type Options = {
@@ -70,17 +70,23 @@ export class AnswerParts {
     const { source, isChecked } = this.#options
     const { fields, reasoningFields } = this.#raw === undefined ? {} : messageFields(this.#raw.message, reasoning)
     const hasCalls = this.#calls.length > 0
+    const chars = this.#raw?.chars
+    if (chars !== undefined) {
+      if (hasCalls) throw metadataTooLarge(chars)
+      return undefined
+    }
     const parts = this.#parts.filter((part) => part.metadata !== undefined || part.type !== 'text' || part.length > 0)
     const isAttached = parts.some(({ type, metadata }) => metadata !== undefined || type === 'reasoning') || fields !== undefined
     if (!isAttached && reasoningFields === undefined && !(isChecked && hasCalls)) return undefined
     return boundedMetadata({ source, parts: withoutOnlyText(parts), ...definedOf({ fields, reasoningFields }) }, hasCalls)
   }
 
-  /** The fields of calls come at the end of the stream, by their places. Ids count where a server gives each call its own. */
+  /** The fields of calls come at the end of the stream, by their ids; by their places where a server gives them none, or one to several. */
   #attachCalls(): void {
-    for (const [place, { id, fields }] of (this.#raw?.calls ?? []).entries()) {
+    const raw = this.#raw?.calls ?? []
+    for (const [place, { id, fields }] of raw.entries()) {
       const named = this.#calls.filter((call) => call.id === id)
-      const { callId } = (named.length === 1 ? named[0] : this.#calls[place]) ?? {}
+      const { callId } = (named.length === 1 ? named[0] : raw.length === this.#calls.length ? this.#calls[place] : undefined) ?? {}
       const part = this.#parts.find((one) => one.type === 'call' && one.callId === callId)
       if (part !== undefined && Object.keys(fields).length > 0) part.metadata = { openaiCompatible: fields }
     }
@@ -96,7 +102,7 @@ export const boundedMetadata = (metadata: ProviderMetadata, hasCalls: boolean): 
   const { parts, fields } = metadata
   const chars = JSON.stringify([fields, ...parts.map((part) => part.metadata)]).length
   if (chars <= metadataCharsMax) return metadata
-  if (hasCalls) throw tooLarge(chars)
+  if (hasCalls) throw metadataTooLarge(chars)
   return undefined
 }
 
@@ -133,9 +139,3 @@ const attach = (part: AnswerPart, given: unknown): void => {
     part.metadata = metadata
   }
 }
-
-const tooLarge = (chars: number) =>
-  providerError('provider_rejected', `the provider attached ${chars} characters of its own to a step, above the limit of ${metadataCharsMax}`, {
-    hint: 'the next step needs them unchanged, so the turn ends here: lower the thinking level, or ask for less in one step',
-    data: { chars, charsMax: metadataCharsMax },
-  })

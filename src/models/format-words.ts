@@ -3,6 +3,12 @@ import { isRuntimeError } from '../contracts/errors.ts'
 import type { ModelRequest } from '../contracts/model.ts'
 import { refusalText } from '../contracts/refusal-text.ts'
 
+/** Whether a provider finds fault with this schema: another one may be right. */
+export const refusesSchema = (error: unknown): boolean =>
+  isRuntimeError(error) &&
+  error.code === 'provider_rejected' &&
+  /invalid schema|invalid_json_schema|in context=|additionalProperties/i.test(refusalText(error))
+
 /** Whether a provider refuses the mode, in the words of OpenAI, Gemini, Groq and LM Studio (`test/field/forms.test.ts`). */
 export const refusesFormat = (error: unknown): boolean =>
   isRuntimeError(error) &&

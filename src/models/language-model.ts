@@ -8,7 +8,7 @@ import type { Answer } from './answer.ts'
 import { AnswerParts } from './answer-parts.ts'
 import { boundedCall, type Production } from './bounded.ts'
 import { classify, type Hints } from './classify.ts'
-import { inWords, refusesFormat } from './format-words.ts'
+import { inWords, refusesFormat, refusesSchema } from './format-words.ts'
 import { metadataSource } from './model-family.ts'
 import { partStream, type StreamPart } from './older-models.ts'
 import { callOptions, checksReasoning } from './prompt.ts'
@@ -35,8 +35,8 @@ type LanguageModelOptions = {
 export const languageModel = (model: LanguageModel, { ref, clock, contextTokens, secrets = [], hints }: LanguageModelOptions): Model => {
   const stream = partStream(model)
   const source = metadataSource(model.provider, model.modelId)
-  /** Whether its provider has refused the mode for JSON, with tools and without: some have it only without. */
-  const refused = { withTools: false, alone: false }
+  /** Modes for JSON that its provider has refused: some have one for a schema only, or only without tools. */
+  const refused = new Set<string>()
   return {
     ref,
     ...definedOf({ contextTokens, accepts: readsPdf(model) ? { pdf: true } : undefined }),
@@ -55,13 +55,16 @@ export const languageModel = (model: LanguageModel, { ref, clock, contextTokens,
           }
         }
         if (given.format === undefined) return ask(given)
-        const way = given.tools.length > 0 ? 'withTools' : 'alone'
-        if (refused[way]) return ask(inWords(given))
+        const mode = `${given.format.schema === undefined ? 'any JSON' : 'schema'}${given.tools.length > 0 ? ' with tools' : ''}`
+        if (refused.has(mode)) return ask(inWords(given))
         try {
           return await ask(given)
         } catch (error) {
           if (!refusesFormat(error) || !production.answer.isEmpty || production.signal.aborted) throw error
-          refused[way] = true
+          // The caller wrote a strict schema for the provider, and learns what is wrong with it. One of ours is told in words.
+          if (refusesSchema(error)) {
+            if (given.format.strict) throw error
+          } else refused.add(mode)
           return ask(inWords(given))
         }
       }),

@@ -8,7 +8,7 @@ export const familyOf = (modelId: string): string => {
   const name = modelId
     .slice(modelId.lastIndexOf('/') + 1)
     .toLowerCase()
-    .replace(/^(?:[a-z]+\.)+/, '')
+    .replace(/^(?:[a-z]+(?:-gov)?\.)+/, '')
   return /^[a-z]+/.exec(name)?.[0] ?? name
 }
 

@@ -14,7 +14,7 @@ import type { AssistantMessage, Message, ToolMessage } from '../contracts/messag
 import type { ModelMessage, ModelRequest } from '../contracts/model.ts'
 import { partsOfFile } from './file-parts.ts'
 import type { LanguageModel } from './sdk-model.ts'
-import { isFrom, isReasoned, type SentBack, sentBack } from './sent-back.ts'
+import { isFrom, isReasoned, isUnsigned, type SentBack, sentBack } from './sent-back.ts'
 
 type UserTurn = Extract<LanguageModelV4Message, { role: 'user' }>
 type AssistantTurn = Extract<LanguageModelV4Message, { role: 'assistant' }>
@@ -176,7 +176,7 @@ const reasoningFor = (
   const begin = messages.findLastIndex(({ role }) => role === 'user') + 1
   const at = messages.findIndex((message, index) => index >= begin && message.role === 'assistant' && message.calls.length > 0)
   const step = messages[at]
-  if (step === undefined || (isFrom(step, model) && (isReasoned(step) || messages[at - 1]?.role === 'user'))) return reasoning
+  if (step === undefined || (isFrom(step, model) && (isReasoned(step) || (messages[at - 1]?.role === 'user' && !isUnsigned(step))))) return reasoning
   return 'none'
 }
 

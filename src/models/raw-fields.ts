@@ -1,10 +1,13 @@
 /** Fields of their own that OpenAI-compatible servers put into an answer, beside those that OpenAI knows. */
 import type { MetadataExtractor } from '@ai-sdk/openai-compatible'
 import type { SharedV4ProviderMetadata } from '@ai-sdk/provider'
+import { metadataCharsMax } from '../contracts/provider-metadata.ts'
 import { isRecord } from '../contracts/record.rules.ts'
+import { metadataTooLarge } from './metadata-limit.ts'
 
-/** Of the message, and of each of its calls. */
-export type RawFields = { message: Record<string, unknown>; calls: { id: string; fields: Record<string, unknown> }[] }
+type RawCall = { id: string; fields: Record<string, unknown> }
+/** Of the message, and of each of its calls. `chars` instead, where they were more than a journal should hold. */
+export type RawFields = { message: Record<string, unknown>; calls: RawCall[]; chars?: number }
 
 /** Where the metadata of a finished stream holds them. */
 export const rawFieldsKey = 'rawFields'
@@ -16,8 +19,12 @@ export const rawFieldsKey = 'rawFields'
  */
 export const isAttached = (name: string): boolean =>
   /reasoning|think|thought|signature|encrypted|opaque|^extra_content$|^provider_specific_fields$/i.test(name)
-/** Strings that come whole; other strings are increments. */
-export const isWhole = (name: string): boolean => /signature|encrypted|opaque|id$|type$|format$|index$/i.test(name)
+/** Text that comes in increments; any other string comes whole, and may be repeated. */
+export const isText = (name: string): boolean =>
+  /text|content|think|thought|summary|reason/i.test(name) && !/signature|encrypted|opaque|id$|type$|format$|index$/i.test(name)
+
+/** Above so many times the limit the stream ends: no answer needs them. */
+const endlessFactor = 8
 
 /** Reads them from the chunks of one stream. */
 export const rawFieldsExtractor: MetadataExtractor = {
@@ -32,50 +39,76 @@ type Chunk = { choices?: { delta?: Record<string, unknown> | null }[] }
 type CallDelta = Record<string, unknown> & { index?: unknown; id?: unknown }
 
 class Fields {
-  readonly #message: Record<string, unknown> = {}
-  readonly #calls = new Map<unknown, { id: string; fields: Record<string, unknown> }>()
+  readonly #message = new Map<string, unknown>()
+  readonly #lists = new Map<string, Entries>()
+  readonly #calls: RawCall[] = []
+  /** By index, the call that its deltas go on with. */
+  readonly #open = new Map<unknown, RawCall>()
+  #chars = 0
 
+  /** @throws RuntimeError provider_rejected where a server does not stop */
   take(chunk: unknown): void {
     const delta = (chunk as Chunk | null)?.choices?.[0]?.delta
     if (typeof delta !== 'object' || delta === null) return
-    collect(this.#message, delta)
+    for (const [name, value] of attachedIn(delta)) {
+      if (this.#isTooMuch(name, value)) continue
+      if (Array.isArray(value)) this.#listOf(name).take(value)
+      else this.#message.set(name, joined(name, this.#message.get(name), value))
+    }
     const { tool_calls: calls } = delta
     if (Array.isArray(calls)) for (const call of calls) this.#takeCall(call)
   }
 
+  /** What is too much is counted, and not kept. Reasoning in plain text counts as part of the answer. */
+  #isTooMuch(name: string, value: unknown): boolean {
+    if (typeof value !== 'string' || !isText(name)) this.#chars += typeof value === 'string' ? value.length : JSON.stringify(value).length
+    if (this.#chars > endlessFactor * metadataCharsMax) throw metadataTooLarge(this.#chars)
+    return this.#chars > metadataCharsMax
+  }
+
+  #listOf(name: string): Entries {
+    const known = this.#lists.get(name) ?? new Entries()
+    this.#lists.set(name, known)
+    return known
+  }
+
+  /** Some servers give all calls the same index: an id that is new begins another one. */
   #takeCall(call: CallDelta): void {
     if (typeof call !== 'object' || call === null) return
-    const key = call.index ?? call.id ?? this.#calls.size
-    let known = this.#calls.get(key)
-    if (known === undefined) {
-      known = { id: '', fields: {} }
-      this.#calls.set(key, known)
+    const key = call.index ?? call.id
+    const id = typeof call.id === 'string' ? call.id : ''
+    let known = key === undefined ? undefined : this.#open.get(key)
+    if (known === undefined || (id !== '' && known.id !== '' && known.id !== id)) {
+      known = { id, fields: {} }
+      this.#calls.push(known)
+      if (key !== undefined) this.#open.set(key, known)
     }
-    if (typeof call.id === 'string' && known.id === '') known.id = call.id
-    collect(known.fields, call)
+    if (known.id === '') known.id = id
+    for (const [name, value] of attachedIn(call)) if (!this.#isTooMuch(name, value)) known.fields[name] = joined(name, known.fields[name], value)
   }
 
   metadata(): { [rawFieldsKey]: RawFields } | undefined {
-    const calls = [...this.#calls.values()]
-    const isEmpty = Object.keys(this.#message).length === 0 && calls.every(({ fields }) => Object.keys(fields).length === 0)
-    return isEmpty ? undefined : { [rawFieldsKey]: { message: this.#message, calls } }
+    if (this.#chars > metadataCharsMax) return { [rawFieldsKey]: { message: {}, calls: [], chars: this.#chars } }
+    const lists = [...this.#lists].map(([name, { entries }]) => [name, entries] as const)
+    // Servers open with what is empty, and a provider that checks it wants none of that back.
+    const message = Object.fromEntries(
+      [...this.#message, ...lists].filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0)),
+    )
+    const isEmpty = Object.keys(message).length === 0 && this.#calls.every(({ fields }) => Object.keys(fields).length === 0)
+    return isEmpty ? undefined : { [rawFieldsKey]: { message, calls: this.#calls } }
   }
 }
 
-const collect = (fields: Record<string, unknown>, delta: Record<string, unknown>): void => {
-  for (const name in delta) {
-    const value = delta[name]
-    if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean' || !isAttached(name)) continue
-    fields[name] = joined(name, fields[name], value)
-  }
-}
+const attachedIn = (delta: Record<string, unknown>): [name: string, value: unknown][] =>
+  Object.entries(delta).filter(
+    ([name, value]) => value !== null && value !== undefined && typeof value !== 'number' && typeof value !== 'boolean' && isAttached(name),
+  )
 
 /** One value of the stream so far with what has come now. */
 const joined = (name: string, before: unknown, now: unknown): unknown => {
   if (before === undefined || before === null) return now
   if (now === undefined || now === null) return before
-  if (typeof before === 'string' && typeof now === 'string') return isWhole(name) ? now : before + now
-  if (Array.isArray(before) && Array.isArray(now)) return now.reduce(withEntry, before)
+  if (typeof before === 'string' && typeof now === 'string') return isText(name) ? before + now : now
   if (isRecord(before) && isRecord(now)) return joinedObjects(before, now)
   return now
 }
@@ -86,18 +119,30 @@ const joinedObjects = (before: Record<string, unknown>, now: Record<string, unkn
   return all
 }
 
-/** An entry with an index goes on with that of the same index; one without goes on with the last, until that is signed. */
-const withEntry = (entries: unknown[], entry: unknown): unknown[] => {
-  const place = entries.findLastIndex((known) => continues(known, entry))
-  const last = place === -1 || (indexOf(entry) === undefined && place < entries.length - 1) ? undefined : entries[place]
-  if (!isRecord(last) || !isRecord(entry)) return [...entries, entry]
-  return entries.with(place, joinedObjects(last, entry))
+/** A list that comes piece by piece, such as blocks of reasoning. */
+class Entries {
+  readonly entries: unknown[] = []
+  /** By index, where the entry stands that goes on. */
+  readonly #places = new Map<unknown, number>()
+
+  take(pieces: readonly unknown[]): void {
+    for (const piece of pieces) {
+      const index = isRecord(piece) ? piece.index : undefined
+      const place = (index === undefined ? undefined : this.#places.get(index)) ?? this.entries.length - 1
+      const known = this.entries[place]
+      if (isRecord(known) && isRecord(piece) && continues(known, piece)) this.entries[place] = joinedObjects(known, piece)
+      else {
+        this.entries.push(piece)
+        if (index !== undefined) this.#places.set(index, this.entries.length - 1)
+      }
+    }
+  }
 }
 
-const continues = (known: unknown, entry: unknown): boolean => {
-  if (!isRecord(known) || !isRecord(entry) || known.type !== entry.type) return false
-  const index = indexOf(entry)
-  if (index !== undefined || indexOf(known) !== undefined) return index === indexOf(known)
-  return typeof known.signature !== 'string' && (entry.id === undefined || entry.id === known.id)
+/** Whether a piece belongs to an entry: of its type, index and id, where both have them. What is encrypted comes whole, and a signature ends an entry without an index. */
+const continues = (known: Record<string, unknown>, piece: Record<string, unknown>): boolean => {
+  const differs = (name: string): boolean => known[name] !== undefined && piece[name] !== undefined && known[name] !== piece[name]
+  if (differs('type') || differs('index') || differs('id')) return false
+  if (known.data !== undefined && piece.data !== undefined) return false
+  return piece.index !== undefined || typeof known.signature !== 'string' || known.signature === ''
 }
-const indexOf = (entry: unknown): unknown => (isRecord(entry) ? entry.index : undefined)

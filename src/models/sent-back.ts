@@ -3,9 +3,9 @@ import type { SharedV4ProviderOptions } from '@ai-sdk/provider'
 import { definedOf } from '../contracts/defined.ts'
 import type { AssistantMessage } from '../contracts/message.ts'
 import type { ModelMessage } from '../contracts/model.ts'
-import type { ProviderMetadata } from '../contracts/provider-metadata.ts'
+import type { AnswerPart, ProviderMetadata } from '../contracts/provider-metadata.ts'
 import { familyOf, metadataSource } from './model-family.ts'
-import { isAttached, isWhole } from './raw-fields.ts'
+import { isAttached, isText } from './raw-fields.ts'
 import type { LanguageModel } from './sdk-model.ts'
 
 type Part = { options?: SharedV4ProviderOptions | undefined } & (
@@ -27,6 +27,11 @@ export const isReasoned = (message: ModelMessage): boolean =>
   message.role === 'assistant' &&
   (message.providerMetadata?.parts.some(({ type, metadata }) => type === 'reasoning' && metadata !== undefined) ?? false)
 
+/** Whether it was reasoned, and its provider signed none of that: it cannot go back. */
+export const isUnsigned = (message: ModelMessage): boolean =>
+  message.role === 'assistant' &&
+  (message.providerMetadata?.parts.some(({ type, metadata }) => type === 'reasoning' && metadata === undefined) ?? false)
+
 /**
  * What goes back with each answer of a conversation.
  *
@@ -43,8 +48,21 @@ export const sentBack = (
   const working = turnsWithCalls(messages)
   return (message, index) => {
     const isWorking = working.has(index)
-    if (message.providerMetadata && isFrom(message, model)) return restored(message, message.providerMetadata, isWorking)
-    return isWorking ? stand?.(message) : undefined
+    const standing = isWorking ? stand?.(message) : undefined
+    if (message.providerMetadata === undefined || !isFrom(message, model)) return standing
+    const own = restored(message, message.providerMetadata, isWorking)
+    return standing ? completed(own, standing) : own
+  }
+}
+
+/** An answer that brought less than its provider wants back, such as a step without a thought. */
+const completed = (own: SentBack, { parts, options }: SentBack): SentBack => {
+  const raw = own.options?.openaiCompatible ?? {}
+  const hasReasoning = Object.entries(raw).some(([name, value]) => typeof value === 'string' && isText(name))
+  const calls = new Map(parts.flatMap((part) => (part.type === 'call' ? [[part.callId, part.options]] : [])))
+  return {
+    parts: own.parts.map((part) => (part.type === 'call' && part.options === undefined ? { ...part, options: calls.get(part.callId) } : part)),
+    ...definedOf({ options: options && !hasReasoning ? { openaiCompatible: { ...options.openaiCompatible, ...raw } } : own.options }),
   }
 }
 
@@ -68,16 +86,15 @@ const turnsWithCalls = (messages: readonly ModelMessage[]): Set<number> => {
 
 const restored = (message: AssistantMessage, { parts, fields, reasoningFields }: ProviderMetadata, isWorking: boolean): SentBack => {
   const { text, reasoning = '' } = message
-  const isWhole = parts.reduce((sum, part) => sum + (part.type === 'text' ? part.length : 0), 0) === text.length
+  const fits = parts.reduce((sum, part) => sum + (part.type === 'text' ? part.length : 0), 0) === text.length
   const raw = rawOf({ ...Object.fromEntries(reasoningFields?.map((name) => [name, reasoning]) ?? []), ...fields }, isWorking)
   let at = 0
   const sent = parts.flatMap((part): Part[] => {
-    // It came as JSON, from the provider or from the journal.
-    const options = part.metadata as SharedV4ProviderOptions | undefined
+    const options = optionsOf(part.metadata)
     switch (part.type) {
       case 'text':
         at += part.length
-        return isWhole ? [{ type: 'text', text: text.slice(at - part.length, at), options }] : []
+        return fits ? [{ type: 'text', text: text.slice(at - part.length, at), options }] : []
       case 'reasoning':
         // Fields of the message hold it as the server wrote it.
         return options === undefined && (fields !== undefined || reasoningFields !== undefined || !isWorking)
@@ -87,12 +104,19 @@ const restored = (message: AssistantMessage, { parts, fields, reasoningFields }:
         return [{ type: 'call', callId: part.callId, options }]
     }
   })
-  return { parts: isWhole ? sent : withText(sent, text), ...definedOf({ options: raw && { openaiCompatible: raw } }) }
+  return { parts: fits ? sent : withText(sent, text), ...definedOf({ options: raw && { openaiCompatible: raw } }) }
+}
+
+/** It came as JSON, from the provider or from the journal. Of an imported one, fields of the wire such as `id` are left out. */
+const optionsOf = (metadata: AnswerPart['metadata']): SharedV4ProviderOptions | undefined => {
+  const options = metadata as SharedV4ProviderOptions | undefined
+  if (options?.openaiCompatible === undefined) return options
+  return { ...options, openaiCompatible: Object.fromEntries(Object.entries(options.openaiCompatible).filter(([name]) => isAttached(name))) }
 }
 
 /** Reasoning in plain text goes back in turns with calls only. An imported journal could name other fields, such as `role`. */
 const rawOf = (fields: Record<string, unknown>, isWorking: boolean): SharedV4ProviderOptions[string] | undefined => {
-  const sent = Object.entries(fields).filter(([name, value]) => isAttached(name) && (isWorking || typeof value !== 'string' || isWhole(name)))
+  const sent = Object.entries(fields).filter(([name, value]) => isAttached(name) && (isWorking || typeof value !== 'string' || !isText(name)))
   return sent.length === 0 ? undefined : (Object.fromEntries(sent) as SharedV4ProviderOptions[string])
 }
 

@@ -147,6 +147,33 @@ describe('a server without the mode', () => {
     expect(requests[1].messages[0]).toMatchObject({ role: 'system', content: expect.stringContaining(JSON.stringify(schema)) })
   })
 
+  test('a schema that the provider refuses is the error of its caller, and others keep the mode', async () => {
+    const message = "Invalid schema for response_format 'bad': In context=(), 'additionalProperties' is required to be supplied and to be false."
+    const { openai, sent } = await aNode({
+      refuse: ({ response_format: format }) =>
+        format?.json_schema?.name === 'bad' ? { kind: 'status', status: 400, body: openAi(message) } : undefined,
+    })
+    const ask = (name: string, strict: boolean) =>
+      openai.chat.completions.create({ model: 'main', messages: hi, response_format: { type: 'json_schema', json_schema: { name, schema, strict } } })
+    await expect(ask('bad', true)).rejects.toThrow('additionalProperties')
+    await ask('bad', false)
+    await ask('good', true)
+    expect(sent().map((one) => one.response_format?.json_schema?.name)).toEqual(['bad', 'bad', undefined, 'good'])
+  })
+
+  test('a server without json_object keeps its mode for schemas', async () => {
+    const { openai, sent } = await aNode({
+      refuse: ({ response_format: format }) => (format?.type === 'json_object' ? { kind: 'status', status: 400, body: refusals[2]![1] } : undefined),
+    })
+    await openai.chat.completions.create({ model: 'main', messages: hi, response_format: { type: 'json_object' } })
+    await openai.chat.completions.create({
+      model: 'main',
+      messages: hi,
+      response_format: { type: 'json_schema', json_schema: { name: 'p', schema } },
+    })
+    expect(sent().map((one) => one.response_format?.type)).toEqual(['json_object', undefined, 'json_schema'])
+  })
+
   test('another refusal is not tried again', async () => {
     const { openai, sent } = await aNode({
       refuse: () => ({ kind: 'status', status: 400, error: { message: 'the picture is too large', type: 'invalid_request_error' } }),
@@ -197,6 +224,15 @@ describe('a function that must be called', () => {
     })
     expect(result.toolCalls).toMatchObject([{ toolName: 'point', input: { x: 1 } }])
     expect(sent()[0].tool_choice).not.toBe('auto')
+  })
+
+  test('a tool of the agent that the model calls first is not forced again', async () => {
+    const { openai, sent } = await aNode({
+      script: ({ messages }) =>
+        messages.some(({ role }: { role: string }) => role === 'tool') ? { text: 'done' } : { calls: [{ name: 'look', input: {} }] },
+    })
+    await openai.chat.completions.create({ model: 'main', messages: hi, tools: [point], tool_choice: 'required' })
+    expect(sent().map((one) => one.tool_choice)).toEqual(['required', 'auto'])
   })
 
   test('Claude is not asked to think then, which it refuses', async () => {

@@ -16,6 +16,16 @@ const served = async (script: Parameters<typeof aToolGateway>[0]['script'] = [{ 
   return { ...node, post, model: openai.responses('main') }
 }
 
+test('an assistant message with calls may leave out its content', async () => {
+  const { post } = await served()
+  const messages = [
+    { role: 'user', content: 'a' },
+    { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+    { role: 'tool', content: 'x', tool_call_id: 'c1' },
+  ]
+  expect((await post('/v1/chat/completions', { model: 'main', messages })).status).toBe(200)
+})
+
 describe('null stands for what is left out', () => {
   test.each([
     { role: 'user', content: 'hi', name: null },

@@ -90,6 +90,27 @@ test('a server on this machine is asked without a proxy', async () => {
   expect(await call.response).toMatchObject({ text: 'hello' })
 })
 
+test('a proxy of another kind does no harm where NO_PROXY names the host, nor to the other protocol', () => {
+  const url = new URL('https://provider.test/v1')
+  expect(proxyFor({ ALL_PROXY: 'socks5://p:1', NO_PROXY: '*' }, url)).toBeUndefined()
+  expect(proxyFor({ HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'socks5://p:1' }, url)).toBe('http://p:1')
+})
+
+test.each<[string, string, boolean]>([
+  ['provider.test', 'https://api.provider.test/', true],
+  ['.provider.test', 'https://api.provider.test/', true],
+  ['*.provider.test', 'https://api.provider.test/', true],
+  ['provider.test', 'https://notprovider.test/', false],
+  ['provider.test:8443', 'https://provider.test/', false],
+  ['provider.test:443', 'https://provider.test/', true],
+  ['PROVIDER.test', 'https://provider.test/', true],
+  ['10.0.0.7', 'https://10.0.0.7/', true],
+  [' , a.test  b.test', 'http://b.test/', true],
+  ['', 'http://b.test/', false],
+])('NO_PROXY=%s for %s: %s', (list, url, isExcepted) => {
+  expect(proxyFor({ ALL_PROXY: 'http://p:1', NO_PROXY: list }, new URL(url))).toBe(isExcepted ? undefined : 'http://p:1')
+})
+
 test.each(['socks5://127.0.0.1:1080', 'ftp://x', 'http://'])('%s is refused as a proxy', async (value) => {
   const call = await modelCall({ OPENAI_BASE_URL: 'https://provider.test/v1', HTTPS_PROXY: value })
   const error = await call.error
@@ -106,7 +127,7 @@ test.each<[string, Record<string, string>, string | undefined]>([
   ['http://localhost/', { ALL_PROXY: 'http://p:1' }, undefined],
   ['ws://a.test/', { ALL_PROXY: 'http://p:1' }, undefined],
 ])('%s with %j goes through %s', (url, env, proxy) => {
-  expect(proxyFor(env, new URL(url))?.url).toBe(proxy)
+  expect(proxyFor(env, new URL(url))).toBe(proxy)
 })
 
 test('an MCP server is reached through the proxy', async () => {

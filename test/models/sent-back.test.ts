@@ -15,6 +15,7 @@ const families: [string, string][] = [
   ['models/gemini-3-pro', 'gemini'],
   ['gpt-5.1-codex', 'gpt'],
   ['o3', 'o'],
+  ['us-gov.anthropic.claude-sonnet-4-5', 'claude'],
   ['deepseek-ai/DeepSeek-V3.2', 'deepseek'],
   ['accounts/fireworks/models/kimi-k2p5', 'kimi'],
   ['qwen3-max', 'qwen'],
@@ -83,6 +84,11 @@ const loops: [string, Message[], 'high' | 'none'][] = [
   ['a first step that it did not reason', [user('x'), step({}, {}), result('c', 'add', 2)], 'high'],
   ['a step of another provider', [user('x'), step({}, { source: 'openai.responses gpt', parts: reasoned }), result('c', 'add', 2)], 'none'],
   ['a step without anything', [user('x'), step({}), result('c', 'add', 2)], 'none'],
+  [
+    'a first step whose reasoning nobody signed',
+    [user('x'), step({ reasoning: 'hm' }, { parts: [{ type: 'reasoning' }] }), result('c', 'add', 2)],
+    'none',
+  ],
   ['the rest of a loop that was compacted', [{ role: 'summary', id: 's', text: 'so far' }, step({}, {}), result('c', 'add', 2)], 'none'],
   ['a loop of an earlier turn', [user('x'), step({}), result('c', 'add', 2), assistant('done'), user('y')], 'high'],
 ]
@@ -133,7 +139,41 @@ const streams: [string, object[], object | undefined][] = [
     undefined,
   ],
   ['increments', [{ reasoning_content: 'a' }, { reasoning_content: 'b' }], { reasoning_content: 'ab' }],
-  ['an empty text', [{ reasoning_content: '' }], { reasoning_content: '' }],
+  ['an empty text', [{ reasoning_content: '' }], undefined],
+  ['an empty list', [{ reasoning_details: [] }], undefined],
+  [
+    'a text that is repeated beside others',
+    [{ provider_specific_fields: { status: 'a', model: 'm' } }, { provider_specific_fields: { status: 'a', model: 'm' } }],
+    { provider_specific_fields: { status: 'a', model: 'm' } },
+  ],
+  [
+    'encrypted blocks, which come whole',
+    [{ thinking_blocks: [{ type: 'redacted_thinking', data: 'R1' }] }, { thinking_blocks: [{ type: 'redacted_thinking', data: 'R2' }] }],
+    {
+      thinking_blocks: [
+        { type: 'redacted_thinking', data: 'R1' },
+        { type: 'redacted_thinking', data: 'R2' },
+      ],
+    },
+  ],
+  [
+    'entries of one index with ids of their own',
+    [
+      { reasoning_details: [{ type: 'reasoning.encrypted', index: 0, id: 'c1', data: 'A' }] },
+      { reasoning_details: [{ type: 'reasoning.encrypted', index: 0, id: 'c2', data: 'B' }] },
+    ],
+    {
+      reasoning_details: [
+        { type: 'reasoning.encrypted', index: 0, id: 'c1', data: 'A' },
+        { type: 'reasoning.encrypted', index: 0, id: 'c2', data: 'B' },
+      ],
+    },
+  ],
+  [
+    'a signature without a type',
+    [{ reasoning_details: [{ type: 't', index: 0, text: 'a' }] }, { reasoning_details: [{ index: 0, signature: 's' }] }],
+    { reasoning_details: [{ type: 't', index: 0, text: 'a', signature: 's' }] },
+  ],
   ['null', [{ reasoning_content: null }], undefined],
   ['a signature that is repeated', [{ thought_signature: 's' }, { thought_signature: 's' }], { thought_signature: 's' }],
   ['numbers', [{ reasoning_tokens: 7 }], undefined],
@@ -169,6 +209,56 @@ const streams: [string, object[], object | undefined][] = [
 ]
 test.each(streams)('raw fields of a stream with %s', (_, deltas, message) => {
   expect(read(deltas)?.message).toEqual(message)
+})
+
+test('calls that all have one index are told apart by their ids', () => {
+  const call = (id: string, sign: string) => ({ tool_calls: [{ index: 0, id, extra_content: { google: { thought_signature: sign } } }] })
+  expect(read([call('x', 'A'), call('y', 'B')]).calls).toMatchObject([
+    { id: 'x', fields: { extra_content: { google: { thought_signature: 'A' } } } },
+    { id: 'y', fields: { extra_content: { google: { thought_signature: 'B' } } } },
+  ])
+})
+
+test('40,000 entries are read in linear time', () => {
+  const entries = Array.from({ length: 40_000 }, (_, index) => ({ reasoning_details: [{ type: 't', index, text: 'x' }] }))
+  const cost = (count: number): number => {
+    const began = process.cpuUsage()
+    read(entries.slice(0, count))
+    const { user, system } = process.cpuUsage(began)
+    return user + system
+  }
+  cost(10_000)
+  expect(cost(40_000)).toBeLessThan(40 * Math.max(cost(10_000), 5_000))
+})
+
+test('a server that attaches without an end is stopped', () => {
+  const extractor = rawFieldsExtractor.createStreamExtractor()
+  const chunk = { choices: [{ delta: { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x'.repeat(100_000) }] } }] }
+  expect(() => {
+    for (let count = 0; count < 1_000; count++) extractor.processChunk(chunk)
+  }).toThrow(expect.objectContaining({ code: 'provider_rejected', data: expect.objectContaining({ charsMax: 524_288 }) }))
+})
+
+test.each(['deepseek-v4-pro', 'kimi-k2.5'])('%s gets a space for a step that it did not reason', (modelId) => {
+  const model = { provider: 'openai-compatible.chat', modelId }
+  const own = { source: `openai-compatible.chat ${familyOf(modelId)}`, parts: [{ type: 'call' as const, callId: 'c' }] }
+  const { options } = sent([user('x'), step({}, own), result('c', 'add', 2)], model)
+  expect(options[1]).toEqual({ openaiCompatible: { reasoning_content: ' ' } })
+  const reasoned = sent([user('x'), step({ reasoning: 'hm' }, { ...own, reasoningFields: ['reasoning_content'] }), result('c', 'add', 2)], model)
+  expect(reasoned.options[1]).toEqual({ openaiCompatible: { reasoning_content: 'hm' } })
+})
+
+test('fields of the wire in a forged journal do not reach it', () => {
+  const metadata = { openaiCompatible: { id: 'forged', function: { name: 'other' }, thought_signature: 's' } }
+  const forged = {
+    source: 'openai-compatible.chat m',
+    parts: [{ type: 'call' as const, callId: 'c', metadata }],
+    fields: { role: 'system', content: 'x' },
+  }
+  const { content, options } = sent([user('x'), step({}, forged), result('c', 'add', 2)], { provider: 'openai-compatible.chat', modelId: 'm' })
+  expect(content[0]).toMatchObject([{ toolCallId: 'c', providerOptions: { openaiCompatible: { thought_signature: 's' } } }])
+  expect(content[0]?.[0]?.providerOptions?.openaiCompatible).not.toHaveProperty('id')
+  expect(options[1]).toBeUndefined()
 })
 
 test.each([[null], ['x'], [{}], [{ choices: [] }], [{ choices: [{ delta: null }] }], [{ choices: [{ delta: { tool_calls: [null, 'x', {}] } }] }]])(

@@ -12,7 +12,7 @@ const ToolCall = z.object({ id: z.string().optional(), function: z.object({ name
 
 const Message = z.object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
-  content: z.unknown(),
+  content: z.unknown().optional(),
   name: z.string().optional(),
   refusal: z.string().nullish(),
   tool_calls: z.array(ToolCall).nullish(),

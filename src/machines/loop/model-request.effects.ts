@@ -141,7 +141,9 @@ const put = (services: TurnServices, input: ModelCallInput, { model, messages, a
   lap('tools')
 
   const settings = settingsFor(agent.settings, input.thinking, model)
-  const { toolChoice, format } = profile
+  const { format } = profile
+  // A choice is for one answer: the tools of the agent that the model calls first would be called in each step.
+  const toolChoice = call === 1 ? profile.toolChoice : undefined
   const request = { instructions: composed.text, tools: described, settings, limits: agent.limits, ...definedOf({ toolChoice, format }) }
   // A count of characters is rough: where nothing can be put away any more, the provider says whether it is too long.
   if (!input.shorten && isTooFull({ ...request, messages: shown }, window) && splitForSummary(messages).old.length > 0) throw tooFull(input.model)

@@ -34,4 +34,7 @@ export const withoutRefusedMetadata = (error: unknown, messages: ModelMessage[])
       })
     : undefined
 
-const isAboutMetadata = (text: string): boolean => /signature|thinking|thought|reasoning|encrypted/i.test(text)
+const isAboutMetadata = (text: string): boolean =>
+  /signature|encrypted|thinking.{0,3} block|redacted_thinking|thought_|reasoning_(?:content|details|text|opaque)|reasoning.{0,3} item|must be passed back/i.test(
+    text,
+  )
