@@ -11,7 +11,7 @@ import { shuttingDownDetail } from '../../contracts/transport.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { systemClock, version } from '../../runtime/index.ts'
 import { requireWhole } from '../access.ts'
-import { AnswerRoom, answerLimits } from '../answer-room.ts'
+import { AnswerRoom, aboutOf, answerLimits } from '../answer-room.ts'
 import { statusOf } from '../error-status.ts'
 import { isOpenAi, openAiError, openAiRoutes } from '../openai/index.ts'
 import { requireScope } from '../scopes.ts'
@@ -131,10 +131,13 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
     const command = isCommand(name) ? name : undefined
     const caller = context.get('caller')
     const make = async () => Buffer.from(JSON.stringify((await runtime().command(name, input, caller.access?.())) ?? null))
-    const answer = await watch.told(caller, runtime().scopeOf(name), () => room.made(incoming?.socket ?? context, command, make))
+    const socket = incoming?.socket
+    const asker = { token: caller.token, client: caller.client, connection: socket ?? context, isGone: () => socket?.destroyed === true }
+    const about = aboutOf(input)
+    const answer = await watch.told(caller, runtime().scopeOf(name), () => room.made(asker, command, about, make))
     outgoing?.once(
       'close',
-      room.hold(answer.length, () => incoming?.socket.destroy()),
+      room.hold(asker, about, answer.length, () => socket?.destroy()),
     )
     return bytes(200, answer)
   })

@@ -76,7 +76,7 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
     authorise: (token, { socket }) => {
       const caller = callerOf(token, clientOf(socket.remoteAddress), { tokens, throttle, accessOf: (hash) => runtime().accessOf(hash) })
       trust(socket)
-      return caller.access
+      return caller
     },
     trust: ({ socket }) => trust(socket),
     admit,

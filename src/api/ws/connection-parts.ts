@@ -7,14 +7,17 @@ import type { AnswerRoom } from '../answer-room.ts'
 import type { SessionFeeds } from '../chat/index.ts'
 import type { SocketLimits } from './limits.ts'
 
+/** @property access what the token allows now; undefined where that is everything @throws RuntimeError unauthorised */
+export type SocketCaller = { client: string; token: number | string; access?: () => Access }
+
 export type ConnectionParts = {
   runtime: () => Runtime
   feeds: SessionFeeds
   clock: Clock
   log: Logger
   limits: SocketLimits
-  /** Says whether a token is ours. @returns what it allows now; undefined where that is everything @throws RuntimeError unauthorised, rate_limited */
-  authorise: (token: string) => (() => Access) | undefined
+  /** Says whether a token is ours. @returns who shows it, and what it allows now @throws RuntimeError unauthorised, rate_limited */
+  authorise: (token: string) => SocketCaller
   /** Refuses what begins work while the node shuts down. @throws RuntimeError closed */
   admit: (command: CommandName) => void
   room: AnswerRoom

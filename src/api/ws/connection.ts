@@ -22,6 +22,7 @@ import { shownBody } from '../../contracts/redact.ts'
 import { webChannelId } from '../../contracts/reply.ts'
 import { type Span, steadyTime, stopwatch } from '../../contracts/tracing.ts'
 import { healthFor } from '../access.ts'
+import { type Asker, aboutOf } from '../answer-room.ts'
 import type { Watcher } from '../chat/index.ts'
 import { requireScope, scopeOf, withinScopes } from '../scopes.ts'
 import { connectionMachine } from './connection.machine.ts'
@@ -44,6 +45,8 @@ export class Connection implements Watcher {
   #room: PromiseWithResolvers<void> | undefined
   /** What its token allows now; undefined for that of the node. @throws RuntimeError unauthorised where it is over */
   #allowed: (() => Access) | undefined
+  /** By whom its answers are counted: by its connection alone, until it has shown a token. */
+  #asker: Asker
   readonly #time: () => number
   readonly #openedAt: number
   /** How long it took to connect, until the first message has told it. */
@@ -55,6 +58,7 @@ export class Connection implements Watcher {
   constructor(socket: WebSocket, parts: ConnectionParts, ended: () => void) {
     this.#socket = socket
     this.#parts = parts
+    this.#asker = { token: this.id, client: '', connection: this, isGone: () => socket.readyState !== socket.OPEN }
     this.#unanswered = new Unanswered(parts.limits.requestsMax)
     this.#watched = new Watching(parts.feeds, this, parts.limits.subscriptionsMax)
     this.#traces = new TraceWatching(this, parts.limits.subscriptionsMax)
@@ -187,12 +191,12 @@ export class Connection implements Watcher {
       // Before it waits for anything, so that what waits is bounded too.
       answered = this.#unanswered.add()
       // As it is sent it takes up least.
-      const answer = await this.#parts.room.made(this, isCommand(method) ? method : undefined, async () =>
+      const answer = await this.#parts.room.made(this.#asker, isCommand(method) ? method : undefined, aboutOf(asked.params), async () =>
         bytesOf({ type: 'res', id: asked.id, ok: true, payload: (await this.#handle(asked)) ?? null }),
       )
       // It may have been revoked while the answer was waited for. What has changed something says that it has.
       if (this.#parts.runtime().scopeOf(method) === 'read') this.#allowed?.()
-      await this.#answer(answer, answered)
+      await this.#answer(answer, answered, aboutOf(asked.params))
     } catch (error) {
       if (!isRuntimeError(error)) this.#parts.log.error({ error: errorBody(error), stack: (error as Error).stack }, 'a request failed')
       const body = shownBody(error)
@@ -212,8 +216,8 @@ export class Connection implements Watcher {
   }
 
   /** @param answered called when it has been written, or will never be @throws RuntimeError overloaded */
-  async #answer(answer: Buffer, answered?: () => void): Promise<void> {
-    const release = answer.length > smallBytes ? this.#parts.room.hold(answer.length, () => this.#overrun()) : undefined
+  async #answer(answer: Buffer, answered?: () => void, about = ''): Promise<void> {
+    const release = answer.length > smallBytes ? this.#parts.room.hold(this.#asker, about, answer.length, () => this.#overrun()) : undefined
     // Who asks for more than can be sent at once gets it piece by piece.
     while (this.#room !== undefined) await this.#room.promise
     const sent = () => {
@@ -284,7 +288,8 @@ export class Connection implements Watcher {
     const start = this.#time()
     const granted = grant(params, this.#parts.authorise)
     const authorised = this.#time()
-    this.#allowed = granted.allowed
+    this.#allowed = granted.caller.access
+    this.#asker = { ...this.#asker, token: granted.caller.token, client: granted.caller.client }
     this.#actor.send({ type: 'accepted', scopes: granted.scopes, caps: granted.caps })
     const welcome = await welcomeTo(granted, this.id, this.#parts.runtime(), this.#parts.limits)
     this.#connecting = [

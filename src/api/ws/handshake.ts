@@ -1,5 +1,4 @@
 /** The first frame of a connection: what it asks for, and what it is granted. */
-import type { Access } from '../../contracts/access.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import {
   type GatewayCap,
@@ -13,29 +12,29 @@ import {
 import { parseInput } from '../../contracts/parse.ts'
 import { type Runtime, version } from '../../runtime/index.ts'
 import { withImplied } from '../scopes.ts'
+import type { SocketCaller } from './connection-parts.ts'
 import type { SocketLimits } from './limits.ts'
 
 type Granted = {
-  /** What the token allows now; undefined for that of the node. @throws RuntimeError unauthorised where it is over */
-  allowed: (() => Access) | undefined
+  caller: SocketCaller
   scopes: readonly GatewayScope[]
   caps: readonly GatewayCap[]
 }
 
-type Authorise = (token: string) => (() => Access) | undefined
+type Authorise = (token: string) => SocketCaller
 
 /** @throws RuntimeError bad_request, unauthorised, rate_limited, unsupported */
 export const grant = (params: unknown, authorise: Authorise): Granted => {
   const { minProtocol, maxProtocol, scopes, caps, auth } = parseInput(socketMethods.connect, params)
-  const allowed = authorise(auth.token)
-  const most = allowed?.().scopes
+  const caller = authorise(auth.token)
+  const most = caller.access?.().scopes
   if (minProtocol > gatewayProtocol || maxProtocol < gatewayProtocol)
     throw new RuntimeError('unsupported', `this node speaks protocol ${gatewayProtocol}`, {
       field: 'maxProtocol',
       hint: 'update the older of the two',
     })
   return {
-    allowed,
+    caller,
     // Nobody gets more than the token has, whatever is asked for.
     scopes: withImplied(scopes ?? most ?? gatewayScopes).filter((scope) => most?.includes(scope) ?? true),
     caps: gatewayCaps.filter((cap) => caps.includes(cap)),

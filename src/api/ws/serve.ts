@@ -3,7 +3,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
-import type { Access } from '../../contracts/access.ts'
 import type { Clock } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { GatewayEventName, GatewayEvents } from '../../contracts/gateway.ts'
@@ -11,7 +10,7 @@ import { SessionFeeds } from '../chat/index.ts'
 import { statusOf } from '../error-status.ts'
 import { Relay, type RelayLimits, relayPath } from '../relay/index.ts'
 import { Connection } from './connection.ts'
-import type { ConnectionParts } from './connection-parts.ts'
+import type { ConnectionParts, SocketCaller } from './connection-parts.ts'
 import { type SocketLimits, socketLimits } from './limits.ts'
 import { ListChanges } from './list-changes.ts'
 
@@ -21,8 +20,8 @@ type SocketOptions = Pick<ConnectionParts, 'runtime' | 'log' | 'admit' | 'room'>
   clock: Clock
   /** @throws RuntimeError forbidden where the request comes from elsewhere, closed while the node ends */
   check: (request: IncomingMessage) => void
-  /** Says whether a token is ours. @returns what it allows now; undefined where that is everything @throws RuntimeError unauthorised, rate_limited */
-  authorise: (token: string, request: IncomingMessage) => (() => Access) | undefined
+  /** Says whether a token is ours. @returns who shows it, and what it allows now @throws RuntimeError unauthorised, rate_limited */
+  authorise: (token: string, request: IncomingMessage) => SocketCaller
   /** Its connection stays, however many come that show nothing: the address it asked for was a secret of ours. */
   trust: (request: IncomingMessage) => void
   limits?: Partial<SocketLimits>

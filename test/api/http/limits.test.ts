@@ -166,3 +166,21 @@ test('where all connections are taken by those with the token, no more are let i
     )
     .toBe(200)
 })
+
+test('[CH-73] answers another client after a few of the large answers that sixty connections ask for and do not read', async () => {
+  const { gateway, runtime, call, rpc } = await aGateway()
+  for (let turn = 0; turn < 5; turn++) await (await runtime.session('main').send('megabyte', { idempotencyKey: `k${turn}` })).result()
+  await (await runtime.session('small').send('hi', { idempotencyKey: 'k' })).result()
+  const histories = vi.spyOn(runtime, 'command')
+  const body = JSON.stringify({ sessionKey: 'main', limit: 1000, maxChars: 100_000 })
+  const head = `POST /rpc/chat.history HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${body.length}\r\n\r\n`
+
+  await Promise.all(Array.from({ length: 60 }, async () => (await raw(gateway.url, head + body)).socket.pause()))
+  const alive = await call('GET', '/healthz')
+  const small = await rpc('chat.history', { sessionKey: 'small' })
+  const made = histories.mock.calls.filter(([, input]) => (input as { sessionKey?: string }).sessionKey === 'main').length
+
+  expect([alive.status, small.status]).toEqual([200, 200])
+  expect(small.json.messages).toHaveLength(2)
+  expect(made).toBeLessThan(30)
+})
