@@ -12,10 +12,10 @@ type Parts = { root: RootHandle; state: State; effects: EffectRunner; committer:
 export const writeRelease = async ({ root, state, effects, committer, log }: Parts, here: () => boolean): Promise<void> => {
   // One to be removed goes on asking to be found, and needs no snapshot.
   if (!here() || effects.hasPending || isDeleted(root.registration, state.replica)) return
-  const { takeovers, quarantine } = state.ledger
+  const { quarantine } = state.ledger
   const running = (state.replica?.effects.size ?? 0) > 0
-  // The head of a commit with actions asks to be woken, in case they got lost. They did not. And who leaves in good order has not been killed.
-  const note = running ? takeovers > 0 && { released: true as const } : state.wakeAt === 0 && {}
+  // The head of a commit with actions asks to be woken, in case they got lost. They did not. And a root that was working says that its host was not killed.
+  const note = running ? { released: true as const } : state.wakeAt === 0 && {}
   if (note && !quarantine) await committer.note(note).catch(() => undefined)
   if (here()) await state.save(log)
 }

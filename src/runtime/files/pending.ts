@@ -24,7 +24,7 @@ export class PendingUploads {
     this.#limits = { ...defaults, ...limits }
   }
 
-  /** @param by the id of a token; left out for the node itself, for which only what all have together counts @throws RuntimeError overloaded */
+  /** @param by the id of a token; left out for the node's own and for code in its process, which count as one @throws RuntimeError overloaded */
   async counted<Kept extends { id: string }>(by: string | undefined, size: number, keep: () => Promise<Kept>): Promise<Kept> {
     const coming = { by: by ?? 'node', bytes: Math.max(size, countedMin) }
     this.#coming.add(coming)
@@ -41,7 +41,7 @@ export class PendingUploads {
         else await this.#registry.delete(key)
       }
       for (const one of this.#coming) count(one.by, one.bytes)
-      if (by !== undefined && own > this.#limits.bytesPerToken) throw full('of this token', this.#limits.bytesPerToken)
+      if (own > this.#limits.bytesPerToken) throw full('of this token', this.#limits.bytesPerToken)
       if (all > this.#limits.bytesMax) throw full('of this node', this.#limits.bytesMax)
       const kept = await keep()
       await this.#registry.put(`pending.${kept.id}.${coming.by}`, JSON.stringify({ bytes: coming.bytes, at: now } satisfies Pending))

@@ -34,3 +34,14 @@ test('all uploads together have a limit, that of the node included', async () =>
 
   expect((await rpc('files.put', { content: content('c') })).json.error.code).toBe('overloaded')
 })
+
+test('uploads with the token of the node have the limit of a token', async () => {
+  const { rpc } = await aNode({ bytesPerToken: 100_000 })
+  await rpc('files.put', { content: content('a') })
+  await rpc('files.put', { content: content('b') })
+
+  expect((await rpc('files.put', { content: content('c') })).json.error).toMatchObject({
+    code: 'overloaded',
+    message: expect.stringContaining('of this token'),
+  })
+})

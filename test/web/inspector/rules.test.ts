@@ -2,11 +2,13 @@
 import { expect, test } from 'vitest'
 import type { Candidate } from '../../../src/contracts/inspection.ts'
 import { cutTexts, isCut, textAt } from '../../../web/inspector/src/fold/cut.rules.ts'
+import type { Row } from '../../../web/inspector/src/fold/protocol.ts'
 import { boxesOf, boxFor } from '../../../web/inspector/src/rules/actors.rules.ts'
 import { placeIn, searchOf, troubleWith } from '../../../web/inspector/src/rules/address.rules.ts'
 import { differences, valueWords } from '../../../web/inspector/src/rules/diff.rules.ts'
 import { filtersOf, isLoud, isOfInterest, seek } from '../../../web/inspector/src/rules/filter.rules.ts'
 import { changeableIn, changed, draftOf, draftTrouble, forkKey, notAsked } from '../../../web/inspector/src/rules/forks.rules.ts'
+import { Lanes } from '../../../web/inspector/src/rules/lanes.rules.ts'
 import { type Facet, listedActor, listedSession, rowsOf as listRows } from '../../../web/inspector/src/rules/list.rules.ts'
 import { moodOf, stateText } from '../../../web/inspector/src/rules/moods.rules.ts'
 import { oneLine, sizeWords, visible } from '../../../web/inspector/src/rules/plain.rules.ts'
@@ -14,7 +16,7 @@ import { printed } from '../../../web/inspector/src/rules/printed.rules.ts'
 import { cutsIn, spanWords, timedColumns } from '../../../web/inspector/src/rules/ruler.rules.ts'
 import { answerOf } from '../../../web/inspector/src/rules/runs.rules.ts'
 import { sentenceOf, toldOf } from '../../../web/inspector/src/rules/sentence.rules.ts'
-import { stretchesOf } from '../../../web/inspector/src/rules/spans.rules.ts'
+import { Spans, stretchesOf } from '../../../web/inspector/src/rules/spans.rules.ts'
 import { decisionsOf } from '../../../web/inspector/src/rules/why.rules.ts'
 import { fitted, seqAt, showing, xOf, zoomed } from '../../../web/inspector/src/rules/window.rules.ts'
 import { answer, message, recordedOf, refund, rowsOf } from './rows.ts'
@@ -44,17 +46,37 @@ test('lanes are roles, parents first, and a tool is one with what carries it out
   expect(spans.between(refundLane, 1, 5).map(({ from, to, mood, text }) => [from, to, mood, text])).toEqual([
     [2, 3, 'wait', 'awaiting-input'],
     [3, 4, 'run', 'running'],
-    [4, undefined, 'fail', 'failed'],
+    [4, 5, 'fail', 'failed'],
   ])
   // What has ended has no span, and a second turn goes on in the same lane.
   expect(spans.between(lanes.keyOf('/turn#7'), 5, 5)).toEqual([])
 })
 
-test('a kill is a break with the time in which nobody was there; who let go in good order leaves none', () => {
+test('a failed call is red until its turn ends, and no longer', () => {
+  const spans = new Spans()
+  const lanes = new Lanes('session')
+  const states = [
+    { '/': 'running', '/turn#1': 'running', '/turn#1/tool-0#1': 'failed' },
+    { '/turn#1': 'running' },
+    { '/turn#1': 'done', '/': 'awaiting-input' },
+    { '/turn#2': 'running' },
+  ]
+  for (const [index, one] of states.entries()) {
+    const row = { seq: index + 1, states: one } as unknown as Row
+    lanes.take(row)
+    spans.take(row, lanes)
+  }
+  expect(spans.between(lanes.keyOf('/turn#1/tool-0#1'), 1, 4)).toMatchObject([{ from: 1, to: 3, mood: 'fail' }])
+})
+
+test('a kill is shown where work was cut off, and an orderly stop is none', () => {
   const rows = rowsOf(...refund)
   expect(cutsIn(rows, 1, 5).map(({ seq, ms, killed }) => ({ seq, ms, killed }))).toEqual([{ seq: 4, ms: 57_000, killed: true }])
   const [, , , handed] = rowsOf(...refund.slice(0, 2), { ...refund[2], released: true }, { ...refund[3]! })
   expect(handed?.killed).toBeUndefined()
+  // It was at rest, and another host claimed it with its next input: nothing tells how the host before ended.
+  const [, , , resting] = rowsOf(...refund.slice(0, 3), { ...refund[3]!, inputs: [message('and now?')] })
+  expect([resting?.killed, resting?.writer === rows[2]?.writer]).toEqual([undefined, false])
   // It was idle, left memory, and the same host took it up again.
   const [, , , again] = rowsOf(...refund.slice(0, 3), { ...refund[3], writer: 'n1', inputs: [] })
   expect([again?.killed, again?.marks[0]?.event]).toEqual([undefined, 'claimed'])

@@ -30,8 +30,8 @@ export class Rows {
   take(commit: Commit): Row {
     const { seq, at, epoch, writer, states, crash, quarantine } = commit
     const claim = claimWord(commit, this.#before)
-    // One that left memory because nobody needed it, and came back to the same host, was never gone.
-    const killed = claim === 'taken over'
+    // A host that stops in good order releases what is working. One that was at rest is claimed with its next message or timer, and nothing tells how its host ended.
+    const killed = claim === 'taken over' && commit.inputs.every((input) => 'from' in input)
     this.#before = commit
     const marks = [...commit.inputs.map((input) => this.#mark(input)), ...(commit.refused ?? []).map(({ input, error }) => refusal(input, error))]
     if (crash) marks.push({ actor: '/', kind: 'error', event: 'crashed', words: brief(crash.message) })

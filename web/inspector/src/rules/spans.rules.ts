@@ -23,13 +23,26 @@ export class Spans {
       if (before?.text === text && before.mood === mood) continue
       if (before) before.to = seq
       this.#open.delete(path)
-      if (isOver(value) || mood === 'gone') continue
+      if (isOver(value) || mood === 'gone') {
+        this.#endBelow(path, seq)
+        continue
+      }
       const span: Span = { from: seq, to: undefined, mood, text: value === 'active' ? '' : text, path }
       this.#open.set(path, span)
       const of = this.#byLane.get(key)
       if (of) of.push(span)
       else this.#byLane.set(key, [span])
     }
+  }
+
+  /** What failed keeps its last state; its lane ends with the actor that began it. */
+  #endBelow(path: ActorPath, seq: number): void {
+    if (path === '/') return
+    for (const [below, span] of this.#open)
+      if (below.startsWith(`${path}/`)) {
+        span.to = seq
+        this.#open.delete(below)
+      }
   }
 
   /** Those that are seen between two commits. */

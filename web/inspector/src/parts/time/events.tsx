@@ -29,7 +29,8 @@ export const Events = ({ recorded, seq, head }: { recorded: Recorded; seq: numbe
             </button>
             {row.killed && (
               <p class="killed">
-                The node was killed before this; nobody was there for {spanWords(row.at - (recorded.rows[row.seq - 2]?.at ?? row.at))}.
+                The node was killed while this was working. It resumed {spanWords(row.at - (recorded.rows[row.seq - 2]?.at ?? row.at))} after the last
+                commit.
               </p>
             )}
           </li>

@@ -69,7 +69,7 @@ export const LanesDrawing = (props: LanesProps) => {
               key={`kill ${cut.seq}`}
               x={x(cut.seq)}
               bottom={bottom}
-              words={`killed, ${spanWords(cut.ms)} nobody`}
+              words={`killed, resumed after ${spanWords(cut.ms)}`}
               right={x(cut.seq) - labels > 150}
             />
           ))}
