@@ -103,6 +103,24 @@ test('a question is answered by its buttons alone; a refusal says why', async ()
     await page.getByRole('button', { name: 'Deny', exact: true }).click()
     await page.getByText('refund_order was denied by you').waitFor()
     expect(await asked(page)).toEqual([['decide', 'call-refund_order', 'deny', 'refund the kettle only']])
+    // The button is gone: what is typed next goes into the field.
+    await expect.poll(() => page.getByRole('textbox', { name: 'Message' }).evaluate((element) => element === document.activeElement)).toBe(true)
+  })
+})
+
+test('text from right to left has its own direction, block by block', async () => {
+  await onPage('live', {}, async (page) => {
+    await scripted(page, (model) => model.write('\n\nمرحبا بالعالم.\n\n- واحد\n\nHello world.\n\n'))
+    const directionOf = (text: string) =>
+      page
+        .locator('.prose')
+        .getByText(text)
+        .evaluate((element) => getComputedStyle(element).direction)
+    await page.locator('.prose').getByText('Hello world.').waitFor()
+    expect(await Promise.all(['مرحبا', 'واحد', 'Hello world.'].map(directionOf))).toEqual(['rtl', 'rtl', 'ltr'])
+    const field = page.getByRole('textbox', { name: 'Message' })
+    await field.fill('שלום')
+    expect(await field.evaluate((element) => getComputedStyle(element).direction)).toBe('rtl')
   })
 })
 

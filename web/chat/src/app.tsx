@@ -1,6 +1,6 @@
 /** The page: the list, the open conversation, and what floats above them. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { errorOf, useModel, useNarrow, useView } from './hooks.ts'
+import { errorOf, useFocusAfterRemoval, useModel, useNarrow, useView } from './hooks.ts'
 import { twiceMs, useKeys } from './keys.ts'
 import type { Conversation, ErrorBody, FileRef } from './model.ts'
 import { Announcer } from './parts/announcer.tsx'
@@ -42,6 +42,7 @@ export const App = () => {
     return () => clearTimeout(timer)
   }, [escapedAt])
   const say = useCallback((text: string, files?: readonly FileRef[]) => composer.current?.say(text, files), [])
+  useFocusAfterRemoval(useCallback(() => composer.current?.focus(), []))
   const onRefused = useCallback((reason: unknown) => refuse(errorOf(reason)), [])
   const openSettings = useCallback(() => {
     setDrawer(false)

@@ -22,6 +22,37 @@ export const useView = (model: ChatModel): ChatView => {
   return view
 }
 
+/**
+ * Where the element that has the focus leaves the page, such as a button that was pressed, another one gets it: what is typed next must not get lost.
+ * Not on touch screens, where the focus opens the keyboard.
+ */
+export const useFocusAfterRemoval = (focus: () => void): void => {
+  useEffect(() => {
+    if (!matchMedia('(pointer: fine)').matches) return
+    let focused: Element | undefined
+    const onFocus = (event: FocusEvent) => {
+      focused = event.target instanceof Element ? event.target : undefined
+    }
+    const onBlur = ({ target }: FocusEvent) =>
+      queueMicrotask(() => {
+        if (target === focused && focused?.isConnected) focused = undefined
+      })
+    const observer = new MutationObserver(() => {
+      if (focused === undefined || focused.isConnected || (document.activeElement !== document.body && document.activeElement !== null)) return
+      focused = undefined
+      focus()
+    })
+    document.addEventListener('focusin', onFocus)
+    document.addEventListener('focusout', onBlur)
+    observer.observe(document.body, { childList: true, subtree: true })
+    return () => {
+      observer.disconnect()
+      document.removeEventListener('focusin', onFocus)
+      document.removeEventListener('focusout', onBlur)
+    }
+  }, [focus])
+}
+
 /** The time, as often as it is looked at; it stands still where nothing depends on it. */
 export const useNow = (everyMs: number, ticking = true): number => {
   const [now, set] = useState(() => Date.now())

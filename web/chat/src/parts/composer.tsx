@@ -100,6 +100,7 @@ export const Composer = ({ view, handle, escaped, onSaid }: ComposerProps) => {
             id="say"
             ref={field}
             rows={1}
+            dir="auto"
             value={draft.text}
             placeholder={placeholderOf(current, connection.state === 'lost', mode)}
             onInput={(event) => draft.write(event.currentTarget.value)}

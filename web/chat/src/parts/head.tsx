@@ -37,7 +37,7 @@ export const Head = ({ current, listOpen, onList, onRemove, onSettings, onRefuse
             }}
           />
         ) : (
-          <h1>{current.title}</h1>
+          <h1 dir="auto">{current.title}</h1>
         )}
         {current.state !== undefined && <Where current={current} state={current.state} inspector={inspector} />}
       </div>

@@ -14,7 +14,13 @@ type ProseProps = { text: string; live: boolean; lines?: boolean | undefined }
 /** The text of an answer. What cannot be drawn as it is meant is there as it was written, and takes nothing else with it. */
 export const Prose = (props: ProseProps) => {
   const [failed] = useErrorBoundary()
-  return failed === undefined ? <Drawn {...props} /> : <div class="prose lines">{props.text}</div>
+  return failed === undefined ? (
+    <Drawn {...props} />
+  ) : (
+    <div class="prose lines" dir="auto">
+      {props.text}
+    </div>
+  )
 }
 
 const Drawn = ({ text, live, lines = false }: ProseProps) => {
@@ -43,15 +49,21 @@ const blocks = (nodes: readonly BlockNode[]) => nodes.map((node, index) => <Frag
 const block = (node: BlockNode): ComponentChildren => {
   switch (node.type) {
     case 'paragraph':
-      return <p>{inlines(node.children)}</p>
+      return <p dir="auto">{inlines(node.children)}</p>
     case 'heading': {
       const Heading = `h${node.level}` as const
-      return <Heading>{inlines(node.children)}</Heading>
+      return <Heading dir="auto">{inlines(node.children)}</Heading>
     }
     case 'list':
-      return node.start === null ? <ul>{items(node.items)}</ul> : <ol start={node.start}>{items(node.items)}</ol>
+      return node.start === null ? (
+        <ul dir="auto">{items(node.items)}</ul>
+      ) : (
+        <ol dir="auto" start={node.start}>
+          {items(node.items)}
+        </ol>
+      )
     case 'quote':
-      return <blockquote>{blocks(node.children)}</blockquote>
+      return <blockquote dir="auto">{blocks(node.children)}</blockquote>
     case 'code':
       return <Code text={node.text} language={node.language} closed={node.closed} />
     case 'table':
@@ -68,7 +80,7 @@ const items = (all: readonly BlockNode[][]) =>
   all.map((nodes, index) => {
     const task = nodes[0]?.type === 'paragraph' && nodes[0].children[0]?.type === 'task'
     return (
-      <li key={index} class={task ? 'task' : undefined}>
+      <li key={index} dir="auto" class={task ? 'task' : undefined}>
         {nodes.map((node, at) => (
           <Fragment key={at}>{node.type === 'paragraph' && at === 0 ? inlines(node.children) : block(node)}</Fragment>
         ))}
@@ -107,11 +119,11 @@ const inline = (node: Inline): ComponentChildren => {
 
 const Table = ({ head, rows }: { head: readonly Cell[]; rows: readonly (readonly Cell[])[] }) => (
   <Wide label="Table">
-    <table>
+    <table dir="auto">
       <thead>
         <tr>
           {head.map((cell, index) => (
-            <th key={index} scope="col" class={cell.align ?? undefined}>
+            <th key={index} dir="auto" scope="col" class={cell.align ?? undefined}>
               {inlines(cell.children)}
             </th>
           ))}
@@ -121,7 +133,7 @@ const Table = ({ head, rows }: { head: readonly Cell[]; rows: readonly (readonly
         {rows.map((row, index) => (
           <tr key={index}>
             {row.map((cell, at) => (
-              <td key={at} class={cell.align ?? undefined}>
+              <td key={at} dir="auto" class={cell.align ?? undefined}>
                 {inlines(cell.children)}
               </td>
             ))}

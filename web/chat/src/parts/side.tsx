@@ -145,7 +145,7 @@ const Row = ({ conversation, words, now, open, onOpen, onRename, onRemove }: Row
   return (
     <li>
       <button type="button" class={unread ? 'conversation unread' : 'conversation'} aria-current={open ? 'page' : undefined} onClick={onOpen}>
-        <span class="name">
+        <span class="name" dir="auto">
           <Marked text={title} words={words} />
         </span>
         {at !== undefined && <span class="when num">{whenOf(at, now)}</span>}

@@ -113,7 +113,9 @@ const SaidText = ({ said, conversation }: SaidTextProps) => {
   const fold = foldOf(text)
   return (
     <div class="said">
-      <div class="words">{fold && !all ? fold.head : text}</div>
+      <div class="words" dir="auto">
+        {fold && !all ? fold.head : text}
+      </div>
       {offer}
       {fold && !offer && (
         <button type="button" class="link" aria-expanded={all} onClick={() => show(!all)}>
