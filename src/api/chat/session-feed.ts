@@ -143,9 +143,15 @@ export class SessionFeed {
       case 'delta':
         this.#delta(event)
         return
-      case 'retry':
+      case 'retry': {
+        const { runId, error, delayMs, attempt } = event
+        this.#change(runId, ({ view }) => view.retried())
+        this.#state('retrying', runId, at, `${error.message}; trying again in ${Math.ceil(delayMs / 1000)} s, attempt ${attempt + 1}`)
+        return
+      }
       case 'fallback':
         this.#change(event.runId, ({ view }) => view.retried())
+        this.#state('thinking', event.runId, at)
         return
       case 'tool':
         this.#tool(event, at)
@@ -192,9 +198,10 @@ export class SessionFeed {
   }
 
   /** What it is doing, where that has changed. */
-  #state(name: string, runId: string, at: number): void {
-    if (this.#doing.name === name && this.#doing.runId === runId) return
-    this.#tell('session.state', { sessionKey: this.#session.key, state: `running.${name}`, runId, timestamp: this.#does(name, runId, at) })
+  #state(name: string, runId: string, at: number, detail?: string): void {
+    if (this.#doing.name === name && this.#doing.runId === runId && detail === undefined) return
+    const timestamp = this.#does(name, runId, at)
+    this.#tell('session.state', { sessionKey: this.#session.key, state: `running.${name}`, runId, timestamp, ...definedOf({ detail }) })
   }
 
   /** @returns since when: of two states of one moment the later one has the later time */

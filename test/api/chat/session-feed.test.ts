@@ -4,13 +4,13 @@ import { SessionFeeds } from '../../../src/api/chat/session-feeds.ts'
 import type { GatewayEventName, GatewayEvents } from '../../../src/contracts/gateway.ts'
 import { agent } from '../../../src/index.ts'
 import { partsOf } from '../../../src/runtime/index.ts'
-import { testRuntime } from '../../../src/testing/index.ts'
+import { type ScriptedSource, testRuntime } from '../../../src/testing/index.ts'
 import { afterThisTest } from '../../support/cleanup.ts'
 
-const watched = async () => {
+const watched = async (script: ScriptedSource = ({ messages }) => ({ text: `answer ${messages.length}` })) => {
   const kit = await testRuntime({
     agents: [agent({ name: 'main', model: 't/m' })],
-    models: { 't/m': ({ messages }) => ({ text: `answer ${messages.length}` }) },
+    models: { 't/m': script },
   })
   afterThisTest(() => kit.close())
   const feeds = new SessionFeeds(() => kit.runtime, kit.clock)
@@ -105,4 +105,15 @@ test('two states of one millisecond have times in their order, and so has the en
   expect(new Set(times).size).toBe(times.length)
   // All of it in as good as no time.
   expect(kit.clock.now() - before).toBeLessThan(1_000)
+})
+
+test('a watcher learns why the model is asked again, and when', async () => {
+  let asked = 0
+  const { of, say } = await watched(() => (asked++ === 0 ? { error: { code: 'provider_rate_limit', message: 'slow down' } } : { text: 'there' }))
+  await say('hi', 'a')
+  const states = of('session.state').map(({ state, detail }) => [state, detail])
+  expect(states).toContainEqual(['running.retrying', expect.stringMatching(/^slow down; trying again in \d+ s, attempt 2$/)])
+  expect(states.findLastIndex(([state]) => state === 'running.retrying')).toBeLessThan(
+    states.findLastIndex(([state]) => state === 'running.answering'),
+  )
 })

@@ -159,6 +159,7 @@ class LiveModel implements ChatModel {
       ...(mayHaveEarlier ? { earlier: { loading: loadingEarlier } } : {}),
       ...definedOf({
         state: known.run === null ? undefined : (known.run.state ?? 'running'),
+        doing: known.run?.detail,
         stateSince: known.run === null ? undefined : stateSince,
         model: chosen.model ?? toggles?.model ?? this.#defaultModel,
         thinking: chosen.thinking ?? toggles?.thinking,

@@ -53,6 +53,8 @@ export type Current = {
   loading: boolean
   state?: StateEvent['state']
   stateSince?: number
+  /** What the run does, in words, such as why the model is asked again. */
+  doing?: string
   /** A run is going on: Stop makes sense, and a message joins or waits. */
   running: boolean
   /** Somebody has said stop, and it has not stopped yet. */

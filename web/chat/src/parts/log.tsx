@@ -36,7 +36,14 @@ export const Log = ({ current, tools, handle, onAgain, onStart }: LogProps) => {
         <div class={isEmpty ? 'column full' : 'column'} ref={column}>
           {current.earlier && <Earlier earlier={current.earlier} />}
           {turns.map((turn, index) => (
-            <TurnOf key={`${current.key} ${turn.id}`} turn={turn} conversation={current.key} last={index === turns.length - 1} onAgain={onAgain} />
+            <TurnOf
+              key={`${current.key} ${turn.id}`}
+              turn={turn}
+              conversation={current.key}
+              last={index === turns.length - 1}
+              doing={index === turns.length - 1 ? current.doing : undefined}
+              onAgain={onAgain}
+            />
           ))}
           {bones && <Bones />}
           {isEmpty && <Hello tools={tools} onStart={onStart} />}

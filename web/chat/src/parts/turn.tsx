@@ -15,13 +15,19 @@ import { Prose } from './prose.tsx'
 import { ToolCard } from './tool-card.tsx'
 import { useWhole } from './whole.tsx'
 
-type TurnProps = { turn: Turn; conversation: string; last: boolean; onAgain(text: string, files?: readonly FileRef[]): void }
+type TurnProps = {
+  turn: Turn
+  conversation: string
+  last: boolean
+  doing: string | undefined
+  onAgain(text: string, files?: readonly FileRef[]): void
+}
 
 /** The same nodes as long as nothing of it has changed, however often the log is drawn. */
-export const TurnOf = ({ turn, conversation, last, onAgain }: TurnProps) =>
-  useMemo(() => <Drawn turn={turn} conversation={conversation} last={last} onAgain={onAgain} />, [turn, conversation, last])
+export const TurnOf = ({ turn, conversation, last, doing, onAgain }: TurnProps) =>
+  useMemo(() => <Drawn turn={turn} conversation={conversation} last={last} doing={doing} onAgain={onAgain} />, [turn, conversation, last, doing])
 
-const Drawn = ({ turn, conversation, last, onAgain }: TurnProps) => {
+const Drawn = ({ turn, conversation, last, doing, onAgain }: TurnProps) => {
   const { answer } = turn
   const live = answer?.state === 'running'
   const waits = last && !answer && turn.said.some(({ state }) => state === 'sent')
@@ -38,7 +44,7 @@ const Drawn = ({ turn, conversation, last, onAgain }: TurnProps) => {
       {answer?.blocks.map((block, index) => (
         <BlockStep key={keyOf(block)} block={block} conversation={conversation} live={live} open={live && index === answer.blocks.length - 1} />
       ))}
-      {(waits || (live && answer.blocks.length === 0)) && <Begun />}
+      {(waits || (live && (answer.blocks.length === 0 || doing !== undefined))) && <Begun doing={doing} />}
       {answer && answer.state !== 'running' && (
         <End
           answer={answer}
@@ -86,9 +92,9 @@ const Step = ({ sign, kind = '', children }: { sign?: ComponentChildren; kind?: 
 )
 
 /** Taken in, and nothing has been said yet. */
-const Begun = () => (
+const Begun = ({ doing = 'Begun' }: { doing: string | undefined }) => (
   <Step sign={<Sign name="thinking" />}>
-    <p class="begun">Begun</p>
+    <p class="begun">{doing}</p>
   </Step>
 )
 
