@@ -285,3 +285,7 @@ const spoken = (type: Spoken['type'], id: string, text: string): Spoken =>
 
 export const textOf = (block: Spoken): string => (block.type === 'text' ? block.text : block.thinking)
 const isEmpty = (block: ChatBlock): boolean => (block.type === 'text' || block.type === 'thinking') && textOf(block) === ''
+
+/** Why the model is asked again, and when. */
+export const retryText = (event: Said<'retry'> | Said<'fallback'>): string | undefined =>
+  event.type === 'retry' ? `${event.error.message}; trying again in ${Math.ceil(event.delayMs / 1000)} s, attempt ${event.attempt + 1}` : undefined

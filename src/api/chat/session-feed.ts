@@ -11,7 +11,7 @@ import type { Feed, OutEvent, Runtime, Session } from '../../runtime/index.ts'
 import { formatPlace } from '../place.ts'
 import { Asides } from './asides.ts'
 import { paceMachine } from './pace.machine.ts'
-import { RunView } from './run-view.rules.ts'
+import { RunView, retryText } from './run-view.rules.ts'
 import { injectedEvent, messageEvent, messagesMax } from './said.ts'
 import type { RunSoFar, Watcher } from './watcher.ts'
 
@@ -59,10 +59,8 @@ export class SessionFeed {
 
   /** More was said at once than is kept for a reader: what is durable of it comes again, and texts are read from the transcript. */
   #listenAnew(error: unknown): void {
-    this.#runtime.log.warn(
-      { sessionKey: this.#session.key, error: errorBody(error) },
-      'those who watch a session missed something that is read again',
-    )
+    const { log } = this.#runtime
+    log.warn({ sessionKey: this.#session.key, error: errorBody(error) }, 'watchers of a session missed events, which are read again')
     try {
       this.#feed.stop()
       this.#feed = this.#runtime.events(this.#session.address, this.#place)
@@ -143,15 +141,10 @@ export class SessionFeed {
       case 'delta':
         this.#delta(event)
         return
-      case 'retry': {
-        const { runId, error, delayMs, attempt } = event
-        this.#change(runId, ({ view }) => view.retried())
-        this.#state('retrying', runId, at, `${error.message}; trying again in ${Math.ceil(delayMs / 1000)} s, attempt ${attempt + 1}`)
-        return
-      }
+      case 'retry':
       case 'fallback':
         this.#change(event.runId, ({ view }) => view.retried())
-        this.#state('thinking', event.runId, at)
+        this.#state(event.type === 'retry' ? 'retrying' : 'thinking', event.runId, at, retryText(event))
         return
       case 'tool':
         this.#tool(event, at)
@@ -200,8 +193,8 @@ export class SessionFeed {
   /** What it is doing, where that has changed. */
   #state(name: string, runId: string, at: number, detail?: string): void {
     if (this.#doing.name === name && this.#doing.runId === runId && detail === undefined) return
-    const timestamp = this.#does(name, runId, at)
-    this.#tell('session.state', { sessionKey: this.#session.key, state: `running.${name}`, runId, timestamp, ...definedOf({ detail }) })
+    const doing = { state: `running.${name}`, runId, timestamp: this.#does(name, runId, at), ...definedOf({ detail }) }
+    this.#tell('session.state', { sessionKey: this.#session.key, ...doing })
   }
 
   /** @returns since when: of two states of one moment the later one has the later time */

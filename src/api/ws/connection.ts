@@ -208,8 +208,7 @@ export class Connection implements Watcher {
   /** What follows from a frame that was refused. */
   #minded(frame: ClientFrame | undefined, { message }: ErrorBody): void {
     const { status, value } = this.#actor.getSnapshot()
-    if (status !== 'active') return
-    if (!this.#isValid()) return
+    if (status !== 'active' || !this.#isValid()) return
     if (value === 'handshaking') this.#actor.send({ type: 'refused', reason: message.slice(0, 100) })
     else if (frame === undefined && ++this.#badFrames >= this.#parts.limits.badFramesMax)
       this.#actor.send({ type: 'misbehaved', reason: 'too many frames that cannot be understood' })
