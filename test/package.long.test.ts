@@ -7,7 +7,15 @@ import { codeIn, type Packed, pack, removeFolder, runIn } from './support/packag
 import { repository, textOf } from './tidy/sources.ts'
 
 let packed: Packed
-beforeAll(async () => void (packed = await pack()), 300_000)
+/** The files of the tarball, with the packages of the repository beside them. */
+let unpacked = ''
+beforeAll(async () => {
+  packed = await pack()
+  unpacked = join(packed.folder, 'unpacked')
+  mkdirSync(unpacked)
+  await runIn(packed.folder, 'tar', ['-xzf', packed.tarball, '-C', unpacked, '--strip-components=1'])
+  symlinkSync(join(repository, 'node_modules'), join(unpacked, 'node_modules'))
+}, 300_000)
 afterAll(() => removeFolder(packed.folder))
 
 /** Relative links of a page, as paths from the root; those inside of code are none. */
@@ -32,16 +40,14 @@ test('a link that leads nowhere is seen, wherever the page stands', () => {
 })
 
 test('every entry point and the command are in it; sources, tests and benchmarks are not', () => {
-  type Manifest = { exports: Record<string, string | Record<string, string>>; bin: object; browser: Record<string, string> }
+  type Entry = string | { [condition: string]: Entry }
+  const filesOf = (entry: Entry): string[] => (typeof entry === 'string' ? [entry] : Object.values(entry).flatMap(filesOf))
+  type Manifest = { exports: Record<string, Entry>; bin: object; browser: Record<string, string> }
   const { exports, bin, browser } = JSON.parse(textOf('package.json')) as Manifest
   const builtForBrowsers = Object.entries(browser)
     .flat()
     .filter((path) => path.startsWith('./dist/'))
-  const named = [
-    ...builtForBrowsers,
-    ...Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry))),
-    ...Object.values(bin),
-  ]
+  const named = [...builtForBrowsers, ...Object.values(exports).flatMap(filesOf), ...Object.values(bin)]
 
   expect(packed.files).toEqual(expect.arrayContaining(named.map((path) => path.replace(/^\.\//, ''))))
   expect(packed.files.filter((path) => /^(?:src|test|scripts|bench)\/|\.tsbuildinfo$/.test(path) && path !== 'bench/README.md')).toEqual([])
@@ -64,10 +70,6 @@ test('no declaration behind an entry point spells out the type of a chart, whose
 })
 
 test('a program with nothing but the package talks to a node, as the guide says', async () => {
-  const unpacked = join(packed.folder, 'unpacked')
-  mkdirSync(unpacked)
-  await runIn(packed.folder, 'tar', ['-xzf', packed.tarball, '-C', unpacked, '--strip-components=1'])
-  symlinkSync(join(repository, 'node_modules'), join(unpacked, 'node_modules'))
   const [code = ''] = codeIn('docs/guides/client.md')
   const node = await aGateway()
   writeFileSync(join(unpacked, 'program.ts'), code.replace('http://127.0.0.1:4111', node.url))

@@ -168,6 +168,7 @@ test('every source file is reachable from an entry point', () => {
     'src/chat.ts',
     'src/ladder.ts',
     'src/client.ts',
+    'src/client.browser.ts',
     'src/nats.ts',
     'src/testing/index.ts',
     'src/cli/main.ts',

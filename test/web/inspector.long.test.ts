@@ -86,11 +86,15 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
   await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  await page.keyboard.press('w')
-  await page
-    .getByRole('dialog', { name: /What if/ })
-    .getByText('another model answer')
-    .waitFor()
+  const whatIf = page.getByRole('dialog', { name: /What if/ })
+  // A key that is pressed while another dialog leaves is for that one.
+  await expect
+    .poll(async () => {
+      if (!(await whatIf.isVisible())) await page.keyboard.press('w')
+      return whatIf.isVisible()
+    })
+    .toBe(true)
+  await whatIf.getByText('another model answer').waitFor()
   await picture(page, 'what-if')
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })

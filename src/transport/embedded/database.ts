@@ -110,6 +110,28 @@ const requireWhole = (database: DatabaseSync, file: string): void => {
     if (verdict === 'ok') continue
     throw new RuntimeError('corrupt_at', `${file} is damaged: ${verdict}`, { hint: salvageHint(file), data: { table } })
   }
+  requireColumns(database, file)
+}
+
+/** SQLite finds a column whose name changed its case, and gives its values that name. @throws RuntimeError corrupt_at */
+const requireColumns = (database: DatabaseSync, file: string): void => {
+  const columns = `SELECT m.name AS name, group_concat(c.name) AS columns FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' GROUP BY m.name`
+  const model = new DatabaseSync(':memory:')
+  model.exec(`${schema3} ${forksSchema} ${countSchema}`)
+  const found = new Map(
+    database
+      .prepare(columns)
+      .all()
+      .map(({ name, columns: names }) => [name, names]),
+  )
+  const wrong = model
+    .prepare(columns)
+    .all()
+    .find(({ name, columns: names }) => found.get(name) !== names)
+  model.close()
+  if (wrong === undefined) return
+  const table = String(wrong.name)
+  throw new RuntimeError('corrupt_at', `${file} is damaged: the columns of ${table} have other names`, { hint: salvageHint(file), data: { table } })
 }
 
 /** Counts all roots that there are. It writes nothing where the count stands. */

@@ -1,0 +1,26 @@
+/** What `import … from 'statecast/client'` offers to a bundle for a browser: the client of the WebSocket, without Node. */
+export {
+  type AnswerEntry,
+  type ChatAction,
+  type ChatView,
+  emptyView,
+  type Heard,
+  type HistoryMessage,
+  type NoticeEntry,
+  type RunningRun,
+  type SessionSubscription,
+  type Signals,
+  type SocketClient,
+  type SocketClientOptions,
+  type SocketConstructor,
+  type SocketStatus,
+  type SummaryEntry,
+  socketClient,
+  type ToolCard,
+  type UserEntry,
+  type ViewBlock,
+  type ViewEntry,
+  viewOf,
+  type WaitingMessage,
+} from './client/socket/index.ts'
+export { type ErrorBody, type ErrorCode, errorCodes, isRuntimeError, RuntimeError } from './contracts/errors.ts'
