@@ -181,3 +181,31 @@ test('what cannot be attached is said before anything is sent', () => {
   expect(attachable([file('a', 1), file('b', 1)], 9)).toEqual({ taken: [file('a', 1)], refused: ['b is one too many: 10 can go with a message'] })
   expect([sizeOf(812), sizeOf(12_400), sizeOf(4_940_000)]).toEqual(['812 bytes', '12 kB', '4.9 MB'])
 })
+
+/** A view with one run that asked a person. @param decidedAt when that was decided, where it was */
+const asking = (decidedAt?: number): Parameters<Shown['entries']>[0] => {
+  const approval = { callId: 'c', runId: 'r', name: 'pay', input: {}, inputHash: 'h', attempt: 1, why: 'approval', sessionKey: 's' } as const
+  const entry = { type: 'answer', runId: 'r', state: 'running', blocks: [] }
+  const decided = new Map(decidedAt === undefined ? [] : [['c', { callId: 'c', decision: 'approve', at: decidedAt }]])
+  const open = decidedAt === undefined || decidedAt < 20
+  const view = { entries: [entry], approvals: open ? [approval] : [], waiting: [], facts: { asked: new Map([['c', { approval, at: 20 }]]), decided } }
+  return view as unknown as Parameters<Shown['entries']>[0]
+}
+const blocksOf = (entries: readonly Entry[]) => entries.flatMap((entry) => (entry.kind === 'answer' ? entry.blocks : []))
+
+test('a click on allow is drawn at once', () => {
+  const shown = new Shown()
+  const view = asking()
+  expect(blocksOf(shown.entries(view, new Map()))).toMatchObject([{ type: 'ask' }])
+  expect(blocksOf(shown.entries(view, new Map([['c', 'approve']]) as never))).toMatchObject([{ type: 'ask', deciding: 'approve' }])
+})
+
+test('a call that is asked for again is not shown as decided', () => {
+  expect(blocksOf(new Shown().entries(asking(10), new Map()))).toEqual([expect.not.objectContaining({ decided: expect.anything() })])
+  expect(blocksOf(new Shown().entries(asking(30), new Map()))).toMatchObject([{ type: 'ask', decided: { at: 30 } }])
+})
+
+test('a notice during an answer does not join its turn', () => {
+  const notice: Entry = { kind: 'notice', id: 'n', text: 'so' }
+  expect(turnsOf([said('a'), answer('r1', { state: 'running' }), notice], []).map(({ notices }) => notices.length)).toEqual([0, 1])
+})

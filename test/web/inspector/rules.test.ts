@@ -287,3 +287,8 @@ test('what if: decisions, answers and results at or before the moment, each with
   expect(draftTrouble(plain[1]!, '{"sold": out}')).toMatch(/^This is not JSON: /)
   expect(changed(plain[0]!, detail, '{"note":"no"}')).toEqual({ seq: 3, input: 0, event: { decision: null, note: 'no' } })
 })
+
+test('the filter of tools holds commits in which a call only begins', () => {
+  const [row] = rowsOf({ ...refund[0]!, inputs: [message('x')], states: { '/turn#1/loop#1/tool-0#1': 'running' } })
+  expect([isOfInterest(row!, 'tools', ''), isOfInterest({ ...row!, states: {} }, 'tools', '')]).toEqual([true, false])
+})
