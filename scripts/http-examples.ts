@@ -178,7 +178,7 @@ export const examples: Record<CommandName, Example> = {
     input: { sessionKey: 'main' },
     answer: { approvals: [{ sessionKey: 'main', ...approval, at: 1795240143875 }], runs: [], unreadable: [] },
     about:
-      'Without `sessionKey` those of all sessions, the oldest first; `unreadable` names sessions with unfinished work that cannot be read, see `statecast doctor`. `at` is when the person was asked, `deadline` when silence decides; without it the call waits until somebody does. `runs` are calls in runs of the ladder, by `actor`. `why` is `approval`, or `in_doubt` where a crash left it open whether the call ran.',
+      'Without `sessionKey` those of all sessions, the oldest first; `unreadable` names sessions with unfinished work that cannot be read, see `statecast doctor`. `at` is when the person was asked, `deadline` when silence decides; without it the call waits for a person. `runs` are calls in runs of the ladder, by `actor`. `why` is `approval`, or `in_doubt` where a crash left it open whether the call ran.',
     errors: ['not_found', 'drift', 'corrupt_at'],
   },
   'approvals.resolve': {

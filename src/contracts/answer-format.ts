@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { ClientTool } from './client-tools.ts'
 
-/** JSON in place of text. The provider's own mode enforces it where the model has one; else the model is told in words. */
+/** JSON in place of text. The provider's own mode enforces it where the model has one; else the instructions describe it. */
 export const AnswerFormat = z
   .strictObject({
     schema: z.record(z.string(), z.unknown()).optional().describe('JSON Schema of the answer; default: any JSON'),

@@ -195,7 +195,7 @@ export const commands = {
     .describe('resumes an actor that was quarantined after repeated failures, from where its journal ends'),
   'actors.delete': z
     .strictObject({ kind: Kind, id: SessionKey })
-    .describe('removes an actor of any kind with its journal, whatever it is doing; also one that is damaged'),
+    .describe('removes an actor of any kind with its journal, also while it works or when it is damaged'),
   'actors.list': z
     .strictObject({
       kind: Kind.optional().describe('only this kind'),

@@ -105,7 +105,7 @@ export type Environment = {
 export type Moment = {
   /** ms since the epoch of the commit that the transition belongs to. */
   now(): number
-  /** 32 bytes that nobody can guess, others at every call. */
+  /** 32 unpredictable bytes, new ones with each call. */
   draw(): Uint8Array
   /** Whether XState is setting a delay just now, and no author's code runs. */
   scheduling(): boolean

@@ -26,7 +26,7 @@ export type Approval = {
   at?: number
   /** When it is decided without a person, in ms since the epoch; without it: never. */
   deadline?: number
-  /** What silence comes to, where that is no denial. */
+  /** The outcome without an answer, unless it is a denial. */
   onTimeout?: 'allow'
 }
 

@@ -61,7 +61,7 @@ export const languageModel = (model: LanguageModel, { ref, clock, contextTokens,
           return await ask(given)
         } catch (error) {
           if (!refusesFormat(error) || !production.answer.isEmpty || production.signal.aborted) throw error
-          // The caller wrote a strict schema for the provider, and learns what is wrong with it. One of ours is told in words.
+          // A strict schema was written for the provider, and its caller gets the error. For any other, the instructions describe the form.
           if (refusesSchema(error)) {
             if (given.format.strict) throw error
           } else refused.add(mode)

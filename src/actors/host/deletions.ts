@@ -51,7 +51,7 @@ export class Deletions {
       // The time as well: what was removed and began anew may have as many commits.
       if (head?.seq !== seen.seq || head.at !== seen.at) return false
     }
-    // Where there is no room to note that something is gone, the journal makes some.
+    // A full store has no room for that note: removing the journal makes room first.
     const isFull = await removing().then(
       () => false,
       (error: unknown) => {

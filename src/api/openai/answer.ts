@@ -35,7 +35,7 @@ export async function* livePieces(session: Session, run: Run): AsyncGenerator<Pi
   return output
 }
 
-/** The same for those who want no pieces on the way. @param isForm the answer is JSON: what earlier steps said is no part of it */
+/** The same for those who want no pieces on the way. @param isForm the answer is JSON: texts of earlier steps are left out */
 export async function* allPieces(session: Session, run: Run, isForm = false): AsyncGenerator<Piece, TurnOutput> {
   const output = await run.result()
   const said = { text: false, reasoning: false }

@@ -52,7 +52,7 @@ export const permissions = ({
   const pauses = turnTimeMs === undefined ? undefined : (true as const)
   const unattended = alone || heartbeat ? (true as const) : undefined
   return {
-    // No person is there to look: the model is told that nobody knows.
+    // No person can look, so the model gets the doubt as a result.
     inDoubt: pauses && unattended ? 'report' : profile.inDoubt,
     ...definedOf({ approval, pauses, delegates, allowed: since ?? allowed, unattended }),
   }

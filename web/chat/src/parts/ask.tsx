@@ -85,7 +85,7 @@ const Question = ({ ask }: { ask: AskBlock }) => {
   )
 }
 
-/** What becomes of the call without an answer, counted down; nothing where it waits until somebody decides. */
+/** The outcome without an answer, counted down; undefined for a call without a deadline. */
 const Silence = ({ approval }: { approval: AskBlock['approval'] }) => {
   const now = useNow(1000, approval.deadline !== undefined)
   const silence = silenceText(approval, now)
